@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "load/leader_tracker.h"
+
+#include <algorithm>
+
+namespace raftperf::load {
+namespace {
+
+using std::chrono::milliseconds;
+
+// An election takes tens of milliseconds at the least: asking more often than every
+// millisecond learns nothing, less often than every 50 ms adds to the outage.
+constexpr Duration kProbeBackoffMin = milliseconds{1};
+constexpr Duration kProbeBackoffMax = milliseconds{50};
+constexpr Duration kReconnectBackoffMin = milliseconds{10};
+constexpr Duration kReconnectBackoffMax = milliseconds{500};
+
+}  // namespace
+
+LeaderTracker::LeaderTracker(std::uint32_t nodes, int leader)
+    : nodes_(nodes), leader_(leader), probe_backoff_(kProbeBackoffMin) {}
+
+bool LeaderTracker::usable(int node) const noexcept {
+  return node >= 0 && static_cast<std::size_t>(node) < nodes_.size() &&
+         nodes_[static_cast<std::size_t>(node)].up;
+}
+
+void LeaderTracker::lose_leader(TimePoint probe_at) noexcept {
+  leader_ = kNoNode;
+  probe_at_ = probe_at;
+}
+
+void LeaderTracker::answered(std::uint32_t node) noexcept {
+  if (leader_ == kNoNode) {
+    adopt(static_cast<int>(node));
+  }
+  if (leader_ == static_cast<int>(node)) {
+    redirects_in_a_row_ = 0;
+    probe_backoff_ = kProbeBackoffMin;
+  }
+}
+
+void LeaderTracker::rejected(std::uint32_t node, int hint, TimePoint now) noexcept {
+  if (leader_ != kNoNode && leader_ != static_cast<int>(node)) {
+    return;  // an answer from before the leader was changed
+  }
+  ++redirects_in_a_row_;
+  // Nodes that redirect to each other must not keep operations circling: after each
+  // node had two chances the search slows down.
+  const bool circling = redirects_in_a_row_ > 2 * nodes_.size();
+  if (usable(hint) && hint != static_cast<int>(node) && !circling) {
+    adopt(hint);
+    return;
+  }
+  if (circling) {
+    redirects_in_a_row_ = 0;
+  }
+  lose_leader(now + probe_backoff_);
+  probe_backoff_ = std::min(2 * probe_backoff_, kProbeBackoffMax);
+}
+
+void LeaderTracker::timed_out(std::uint32_t node, TimePoint now) noexcept {
+  if (leader_ == static_cast<int>(node) && nodes_.size() > 1) {
+    probe_next_ = node + 1;
+    lose_leader(now);
+  }
+}
+
+void LeaderTracker::link_up(std::uint32_t node, TimePoint now) noexcept {
+  nodes_[node] = Node{};
+  if (leader_ == kNoNode) {
+    probe_at_ = std::min(probe_at_, now);
+  }
+}
+
+void LeaderTracker::link_down(std::uint32_t node, TimePoint now) noexcept {
+  Node& lost = nodes_[node];
+  lost.up = false;
+  schedule_reconnect(lost, now);
+  if (leader_ == static_cast<int>(node)) {
+    lose_leader(now);
+  }
+}
+
+void LeaderTracker::link_degraded(std::uint32_t node, TimePoint now) noexcept {
+  Node& degraded = nodes_[node];
+  degraded.up = true;
+  schedule_reconnect(degraded, now);
+  if (leader_ == kNoNode) {
+    probe_at_ = std::min(probe_at_, now);
+  }
+}
+
+void LeaderTracker::schedule_reconnect(Node& node, TimePoint now) noexcept {
+  node.reconnect_backoff =
+      std::clamp(2 * node.reconnect_backoff, kReconnectBackoffMin, kReconnectBackoffMax);
+  node.reconnect_at = now + node.reconnect_backoff;
+}
+
+void LeaderTracker::told(int node, std::uint64_t term, TimePoint now) noexcept {
+  if (term <= told_term_ && leader_ != kNoNode) {
+    return;
+  }
+  told_term_ = std::max(told_term_, term);
+  if (usable(node)) {
+    adopt(node);
+  } else if (leader_ == kNoNode) {
+    probe_at_ = std::min(probe_at_, now + kProbeBackoffMax);
+  }
+}
+
+int LeaderTracker::take_probe(TimePoint now) noexcept {
+  if (leader_ != kNoNode || now < probe_at_) {
+    return kNoNode;
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto candidate = static_cast<std::uint32_t>((probe_next_ + i) % nodes_.size());
+    if (nodes_[candidate].up) {
+      probe_next_ = candidate + 1;
+      // A node that holds its answer (it is stopped, say) does not stop the search.
+      probe_at_ = now + kProbeBackoffMax;
+      return static_cast<int>(candidate);
+    }
+  }
+  probe_at_ = kNever;  // until a link comes up
+  return kNoNode;
+}
+
+int LeaderTracker::take_reconnect(TimePoint now) noexcept {
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    Node& lost = nodes_[node];
+    if (lost.reconnect_at <= now) {
+      lost.reconnect_at = kNever;  // until the driver reports what became of it
+      return static_cast<int>(node);
+    }
+  }
+  return kNoNode;
+}
+
+TimePoint LeaderTracker::next_event(bool something_waits) const noexcept {
+  TimePoint next = kNever;
+  if (leader_ == kNoNode && something_waits) {
+    next = probe_at_;
+  }
+  for (const Node& node : nodes_) {
+    next = std::min(next, node.reconnect_at);
+  }
+  return next;
+}
+
+}  // namespace raftperf::load

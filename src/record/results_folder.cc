@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/results_folder.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "base/file_descriptor.h"
+
+namespace raftperf::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error failed(const fs::path& path, int code) {
+  return Error{fmt::format("{}: {}", path.string(), std::strerror(code))};
+}
+
+Result<void> try_writing(const fs::path& folder) {
+  const fs::path probe = folder / ".writable";
+  const FileDescriptor fd(::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!fd.valid()) {
+    return failed(folder, errno);
+  }
+  ::unlink(probe.c_str());
+  return {};
+}
+
+Result<void> make(const fs::path& folder) {
+  std::error_code code;
+  fs::create_directories(folder, code);
+  if (code) {
+    return Error{fmt::format("{}: {}", folder.string(), code.message())};
+  }
+  return try_writing(folder);
+}
+
+Result<void> write_all(int fd, const std::string& text) {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n = ::write(fd, text.data() + written, text.size() - written);
+    if (n < 0 && errno != EINTR) {
+      return Error{std::strerror(errno)};
+    }
+    written += n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+  return ::fsync(fd) == 0 ? Result<void>() : Result<void>(Error{std::strerror(errno)});
+}
+
+}  // namespace
+
+Result<void> write_whole(const fs::path& path, const std::string& text) {
+  const fs::path temporary = path.string() + ".part";
+  {
+    const FileDescriptor fd(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!fd.valid()) {
+      return failed(path, errno);
+    }
+    if (const auto written = write_all(fd.get(), text); !written) {
+      ::unlink(temporary.c_str());
+      return Error{fmt::format("{}: {}", path.string(), written.error())};
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    return failed(path, errno);
+  }
+  return {};
+}
+
+Result<ResultsFolder> ResultsFolder::create(const std::optional<fs::path>& named,
+                                            const std::string& system, const std::string& what,
+                                            std::chrono::system_clock::time_point now) {
+  if (named) {
+    std::error_code ignored;
+    if (fs::exists(*named, ignored) &&
+        (!fs::is_directory(*named, ignored) || !fs::is_empty(*named, ignored))) {
+      return Error{fmt::format("{}: exists and is not an empty folder", named->string())};
+    }
+    if (const auto made = make(*named); !made) {
+      return Error{made.error()};
+    }
+    return ResultsFolder(*named, Naming::kUsers);
+  }
+  const auto seconds = std::chrono::system_clock::to_time_t(now);
+  const std::string name =
+      fmt::format("{:%Y%m%dT%H%M%SZ}-{}-{}", fmt::gmtime(seconds), system, what);
+  fs::path path = fs::path("results") / name;
+  // Two runs within a second do not share a folder.
+  for (int i = 2; fs::exists(path) || fs::exists(path.string() + ".INVALID"); ++i) {
+    path = fs::path("results") / fmt::format("{}-{}", name, i);
+  }
+  if (const auto made = make(path); !made) {
+    return Error{made.error()};
+  }
+  return ResultsFolder(path, Naming::kOurs);
+}
+
+Result<void> ResultsFolder::write(const RunRecord& record) const {
+  return write_whole(file("run.json"), to_json(record).dump(2) + "\n");
+}
+
+Result<void> ResultsFolder::mark_invalid() {
+  if (naming_ == Naming::kUsers) {
+    return write_whole(file("INVALID"), "The rig's judgement on this run: see run.json.\n");
+  }
+  const fs::path marked = path_.string() + ".INVALID";
+  if (::rename(path_.c_str(), marked.c_str()) != 0) {
+    return failed(marked, errno);
+  }
+  path_ = marked;
+  return {};
+}
+
+void ResultsFolder::discard() noexcept {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+Result<RunRecord> read_record(const fs::path& path) {
+  std::ifstream file(path);
+  if (!file) {
+    return failed(path, errno);
+  }
+  const Json json = Json::parse(file, nullptr, false);
+  if (json.is_discarded()) {
+    return Error{fmt::format("{}: not whole JSON: was the run cut short?", path.string())};
+  }
+  auto record = from_json(json);
+  if (!record) {
+    return Error{fmt::format("{}: {}", path.string(), record.error())};
+  }
+  return record;
+}
+
+}  // namespace raftperf::record

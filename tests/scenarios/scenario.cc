@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/scenarios/scenario.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "base/units.h"
+#include "drivers/sim/sim_driver.h"
+#include "load/interval_merger.h"
+#include "load/judgement.h"
+#include "load/summary.h"
+#include "run/turn.h"
+
+namespace raftperf::tests {
+namespace {
+
+using load::Duration;
+using load::TimePoint;
+
+class SimulatedTime final : public load::TimeSource {
+ public:
+  TimePoint now() noexcept override { return now_; }
+  void advance_to(TimePoint now) noexcept { now_ = now; }
+
+ private:
+  TimePoint now_{std::chrono::hours{1}};
+};
+
+/// Reads the settings of a subject; remembers the first mistake and refuses leftovers.
+class Reader {
+ public:
+  explicit Reader(Scenario::Settings settings) : settings_(std::move(settings)) {}
+
+  template <typename T, typename Parse>
+  void read(const char* key, T& to, Parse parse) {
+    const auto found = settings_.find(key);
+    if (found == settings_.end()) {
+      return;
+    }
+    auto parsed = parse(found->second);
+    if (!parsed) {
+      error_ = fmt::format("{}: {}", key, parsed.error());
+    } else {
+      to = static_cast<T>(*parsed);
+    }
+    settings_.erase(found);
+  }
+  bool flag(const std::string& key) { return settings_.erase(key) > 0; }
+  std::string error() const {
+    return !error_.empty() || settings_.empty() ? error_ : "unknown: " + settings_.begin()->first;
+  }
+
+ private:
+  Scenario::Settings settings_;
+  std::string error_;
+};
+
+struct Setup {
+  load::WorkerOptions worker;
+  load::ScheduleOptions schedule;
+  std::uint32_t workers = 1;
+  std::uint32_t cap = 0;
+  drivers::SimOptions server;
+  std::vector<drivers::SimPeriod> client_stalls;
+  std::optional<Duration> interrupt;
+  Duration gap{0};  ///< Lost in every turn, as by a busy machine.
+  load::Surroundings surroundings;
+};
+
+Result<double> parse_number(const std::string& text) {
+  std::size_t end = 0;
+  const double value = std::stod(text, &end);
+  if (end != text.size()) {
+    return Error{"not a number: " + text};
+  }
+  return value;
+}
+
+Result<load::OperationKind> parse_kind(const std::string& text) {
+  for (const auto kind : {load::OperationKind::kAppend, load::OperationKind::kCompareAndSet}) {
+    if (to_string(kind) == text) {
+      return kind;
+    }
+  }
+  return Error{"unknown operation " + text};
+}
+
+std::string read_load(const Scenario& scenario, Setup& setup) {
+  auto settings = scenario.subject.at("load");
+  const bool closed = settings.erase("closed") > 0;
+  settings.erase("open");
+  setup.worker.mode = closed ? load::LoadMode::kClosed : load::LoadMode::kOpen;
+  Reader reader(settings);
+  reader.read("rate", setup.schedule.rate.count, [](const auto& t) { return parse_rate(t); });
+  reader.read("burst", setup.schedule.burst, [](const auto& t) { return parse_count(t); });
+  reader.read("seed", setup.schedule.seed, [](const auto& t) { return parse_count(t); });
+  reader.read("duration", setup.schedule.measure, [](const auto& t) { return parse_duration(t); });
+  reader.read("warmup", setup.schedule.warmup, [](const auto& t) { return parse_duration(t); });
+  reader.read("timeout", setup.worker.timeout, [](const auto& t) { return parse_duration(t); });
+  reader.read("drain", setup.worker.drain, [](const auto& t) { return parse_duration(t); });
+  reader.read("workers", setup.workers, [](const auto& t) { return parse_count(t); });
+  reader.read("cap", setup.cap, [](const auto& t) { return parse_count(t); });
+  reader.read("threads", setup.cap, [](const auto& t) { return parse_count(t); });
+  reader.read("nodes", setup.worker.nodes, [](const auto& t) { return parse_count(t); });
+  reader.read("leader", setup.worker.leader, [](const auto& t) { return parse_number(t); });
+  reader.read("kind", setup.worker.workload.kind, parse_kind);
+  if (reader.flag("poisson")) {
+    setup.schedule.arrival = load::ArrivalPattern::kPoisson;
+  }
+  if (reader.flag("drop-without-leader")) {
+    setup.worker.no_leader = load::NoLeaderPolicy::kDrop;
+  }
+  return reader.error();
+}
+
+std::string read_client(const Scenario& scenario, Setup& setup) {
+  Reader reader(scenario.subject.at("client"));
+  Duration at{0};
+  Duration length{0};
+  Duration interrupt{0};
+  reader.read("stall_at", at, [](const auto& t) { return parse_duration(t); });
+  reader.read("stall_for", length, [](const auto& t) { return parse_duration(t); });
+  reader.read("interrupt_at", interrupt, [](const auto& t) { return parse_duration(t); });
+  reader.read("gap", setup.gap, [](const auto& t) { return parse_duration(t); });
+  if (length > Duration{0}) {
+    setup.client_stalls.push_back({.at = at, .length = length});
+  }
+  if (interrupt > Duration{0}) {
+    setup.interrupt = interrupt;
+  }
+  return reader.error();
+}
+
+std::string read_surroundings(const Scenario& scenario, Setup& setup) {
+  Reader reader(scenario.subject.at("surroundings"));
+  reader.read("steal", setup.surroundings.steal_share, parse_number);
+  reader.read("servers_cpu", setup.surroundings.servers_cpu_share, parse_number);
+  reader.read("leader_changes", setup.surroundings.leader_changes_unplanned,
+              [](const auto& t) { return parse_count(t); });
+  setup.surroundings.leader_elsewhere = reader.flag("leader_elsewhere");
+  setup.surroundings.fault_planned = reader.flag("fault_planned");
+  return reader.error();
+}
+
+Result<Setup> read_setup(const Scenario& scenario) {
+  Setup setup;
+  setup.worker.leader = 0;
+  for (const auto& [subject, settings] : scenario.subject) {
+    std::string error;
+    if (subject == "load") {
+      error = read_load(scenario, setup);
+    } else if (subject == "client") {
+      error = read_client(scenario, setup);
+    } else if (subject == "surroundings") {
+      error = read_surroundings(scenario, setup);
+    } else if (subject == "server") {
+      auto options = drivers::SimDriver::read_settings(settings);
+      if (!options) {
+        return Error{options.error()};
+      }
+      setup.server = *options;
+    } else {
+      error = "unknown subject";
+    }
+    if (!error.empty()) {
+      return Error{subject + ": " + error};
+    }
+  }
+  return setup;
+}
+
+/// Several workers, each with a simulated server of its own, on one simulated clock.
+class Simulation {
+ public:
+  explicit Simulation(const Setup& setup) : setup_(setup) {}
+
+  Result<load::Summary> run();
+  [[nodiscard]] std::uint64_t applied() const {
+    std::uint64_t total = 0;
+    for (const auto& driver : drivers_) {
+      total += driver->applied();
+    }
+    return total;
+  }
+
+ private:
+  Result<void> prepare();
+  void loop();
+  [[nodiscard]] bool all_finished() const;
+  [[nodiscard]] TimePoint next_instant(const std::vector<TimePoint>& wakes) const;
+  /// Moves the clock to `target`, or past the pauses of the client that begin before.
+  Duration advance(TimePoint target);
+  void sample(TimePoint until);
+
+  Setup setup_;
+  SimulatedTime clock_;
+  TimePoint start_;
+  std::optional<load::ArrivalSchedule> schedule_;
+  std::vector<std::unique_ptr<load::Worker>> workers_;
+  std::vector<std::unique_ptr<load::CompletionSink>> sinks_;
+  std::vector<std::unique_ptr<drivers::SimDriver>> drivers_;
+  load::InFlightSamples in_flight_;
+  TimePoint next_sample_;
+};
+
+Result<void> Simulation::prepare() {
+  const bool open = setup_.worker.mode == load::LoadMode::kOpen;
+  if (open) {
+    auto schedule = load::ArrivalSchedule::create(setup_.schedule);
+    if (!schedule) {
+      return Error{schedule.error()};
+    }
+    schedule_ = *schedule;
+    setup_.worker.window = schedule_->window();
+  } else {
+    setup_.worker.window = {.start = setup_.schedule.warmup,
+                            .end = setup_.schedule.warmup + setup_.schedule.measure};
+  }
+  const std::uint32_t slots = setup_.cap != 0 ? setup_.cap : (open ? 1000 : 100);
+  start_ = clock_.now();
+  next_sample_ = start_;
+  for (std::uint32_t i = 0; i < setup_.workers; ++i) {
+    auto options = setup_.worker;
+    options.stripe = {.worker = i, .workers = setup_.workers};
+    options.slots = slots / setup_.workers + (i < slots % setup_.workers ? 1 : 0);
+    workers_.push_back(
+        std::make_unique<load::Worker>(options, open ? &*schedule_ : nullptr, clock_));
+    sinks_.push_back(std::make_unique<load::CompletionSink>(*workers_.back()));
+    drivers_.push_back(std::make_unique<drivers::SimDriver>(setup_.server));
+    if (const auto connected = drivers_.back()->connect(*sinks_.back()); !connected) {
+      return connected;
+    }
+    workers_.back()->start(start_);
+  }
+  return {};
+}
+
+bool Simulation::all_finished() const {
+  return std::all_of(workers_.begin(), workers_.end(),
+                     [](const auto& worker) { return worker->finished(); });
+}
+
+TimePoint Simulation::next_instant(const std::vector<TimePoint>& wakes) const {
+  TimePoint next = load::kNever;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (!workers_[i]->finished()) {
+      next = std::min({next, wakes[i], drivers_[i]->next_answer()});
+    }
+  }
+  return next;
+}
+
+void Simulation::sample(TimePoint until) {
+  for (; next_sample_ <= until; next_sample_ += std::chrono::milliseconds{10}) {
+    if (!setup_.worker.window.contains(next_sample_ - start_)) {
+      continue;
+    }
+    double total = 0;
+    for (const auto& worker : workers_) {
+      total += worker->in_flight();
+    }
+    in_flight_.add(total);
+  }
+}
+
+Duration Simulation::advance(TimePoint target) {
+  const TimePoint from = clock_.now();
+  TimePoint to = std::max(from, target);
+  Duration waited = to - from;
+  for (const auto& stall : setup_.client_stalls) {
+    const TimePoint stall_start = start_ + stall.at;
+    if (from < stall_start && to >= stall_start) {
+      waited = stall_start - from;
+      to = std::max(to, stall_start + stall.length);
+    }
+  }
+  sample(to);
+  clock_.advance_to(to + setup_.gap);
+  return waited;
+}
+
+void Simulation::loop() {
+  std::vector<TimePoint> wakes(workers_.size(), start_);
+  Duration waited{0};
+  bool interrupted = false;
+  while (!all_finished()) {
+    if (setup_.interrupt && !interrupted && clock_.now() >= start_ + *setup_.interrupt) {
+      interrupted = true;
+      for (const auto& worker : workers_) {
+        worker->stop(clock_.now());
+      }
+    }
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      if (!workers_[i]->finished()) {
+        wakes[i] = run::turn(*workers_[i], *drivers_[i], waited);
+      }
+    }
+    const TimePoint next = next_instant(wakes);
+    waited = next == load::kNever ? Duration{0} : advance(next);
+  }
+}
+
+Result<load::Summary> Simulation::run() {
+  if (const auto ready = prepare(); !ready) {
+    return Error{ready.error()};
+  }
+  std::vector<load::LatencyRecorder*> recorders;
+  std::vector<load::Worker*> workers;
+  for (const auto& worker : workers_) {
+    recorders.push_back(&worker->recorder());
+    workers.push_back(worker.get());
+  }
+  load::SummaryBuilder builder(setup_.worker.mode, setup_.worker.window,
+                               workers_.front()->recorder().turn_gap().range_max());
+  load::IntervalMerger merger(recorders,
+                              [&](const load::Interval& interval) { builder.add(interval); });
+  loop();
+  merger.collect();
+  load::Summary summary = std::move(builder).finish(workers);
+  summary.burst = setup_.schedule.burst;
+  summary.in_flight = in_flight_;
+  if (setup_.worker.mode == load::LoadMode::kOpen) {
+    summary.offered = setup_.schedule.rate;
+  }
+  return summary;
+}
+
+// --- What a scenario prints ---
+
+std::string duration_text(std::optional<Duration> duration) {
+  if (!duration) {
+    return "-";
+  }
+  const auto ns = static_cast<double>(duration->count());
+  if (ns < 1e3) {
+    return fmt::format("{:.3g}ns", ns);
+  }
+  if (ns < 1e6) {
+    return fmt::format("{:.3g}us", ns / 1e3);
+  }
+  // 3 significant digits, without an exponent for 1000 to 9999 ms
+  return ns < 1e10 ? fmt::format("{}ms", std::stod(fmt::format("{:.3g}", ns / 1e6)))
+                   : fmt::format("{:.3g}s", ns / 1e9);
+}
+
+std::string books_text(const load::Books& books) {
+  std::string text =
+      fmt::format("scheduled {}  sent {}  ok {}  rejected {}", books.scheduled, books.sent,
+                  books.ok, books.rejected);
+  for (std::size_t i = 0; i < load::kDropCount; ++i) {
+    if (books.dropped[i] > 0) {
+      text += fmt::format("  dropped.{} {}", to_string(static_cast<load::Drop>(i)),
+                          books.dropped[i]);
+    }
+  }
+  for (std::size_t i = 0; i < load::kUnknownCount; ++i) {
+    if (books.unknown[i] > 0) {
+      text += fmt::format("  unknown.{} {}", to_string(static_cast<load::Unknown>(i)),
+                          books.unknown[i]);
+    }
+  }
+  return text + "\n";
+}
+
+std::string histogram_text(std::string_view name, const load::Histogram& histogram) {
+  return fmt::format("{:<8} p50 {}  p99 {}  max {}\n", name,
+                     duration_text(histogram.at(load::kP50)),
+                     duration_text(histogram.at(load::kP99)), duration_text(histogram.max()));
+}
+
+std::string findings_text(const std::vector<load::Finding>& reasons) {
+  std::string text;
+  for (const load::Finding& finding : reasons) {
+    text += fmt::format("  {} {:.4g}>{:.4g}{}", finding.code, finding.measured, finding.limit,
+                        finding.unit);
+  }
+  return text;
+}
+
+std::string counts_text(const load::Summary& summary) {
+  std::string text;
+  const auto add = [&](std::string_view name, std::uint64_t count) {
+    if (count > 0) {
+      text += fmt::format("  {} {}", name, count);
+    }
+  };
+  add("redirects", summary.counts.redirects);
+  add("mismatches", summary.counts.mismatches);
+  add("late_replies", summary.late_replies);
+  add("at_cap", summary.counts.at_cap);
+  add("unsent_at_start", summary.unsent_at_window_start);
+  add("unanswered_at_start", summary.unanswered_at_window_start);
+  return text.empty() ? text : "counts" + text + "\n";
+}
+
+std::string print(const load::Summary& summary, const load::Surroundings& surroundings) {
+  std::string text = books_text(summary.books);
+  if (summary.warmup_books.scheduled > 0) {
+    text += "warmup " + books_text(summary.warmup_books);
+  }
+  text += counts_text(summary);
+  const auto little = summary.little_ratio();
+  text += fmt::format("achieved {:.6g}/s  little {}\n", summary.achieved_per_s(),
+                      little ? fmt::format("{:.2f}", *little) : "-");
+  if (summary.mode == load::LoadMode::kOpen) {
+    text += histogram_text("response", summary.histograms.response);
+  }
+  text += histogram_text("service", summary.histograms.service);
+  if (summary.mode == load::LoadMode::kOpen) {
+    text += histogram_text("lag", summary.histograms.lag);
+  }
+  if (summary.books.ok != summary.books.scheduled) {
+    text += fmt::format("lost=inf p50 {}  p99 {}\n",
+                        duration_text(summary.at_if_lost_were_infinite(load::kP50)),
+                        duration_text(summary.at_if_lost_were_infinite(load::kP99)));
+  }
+  if (!summary.imbalance.empty()) {
+    text += "books " + summary.imbalance + "\n";
+  }
+  const load::RigJudgement rig = judge_rig(summary, surroundings);
+  const load::LoadJudgement carried = judge_load(summary, surroundings);
+  text += fmt::format("rig {}{}\n", to_string(rig.status), findings_text(rig.reasons));
+  text += fmt::format("load {}{}\n", to_string(carried.status), findings_text(carried.reasons));
+  return text;
+}
+
+void read_line(const std::string& line, Scenario& scenario) {
+  std::istringstream words(line);
+  std::string subject;
+  words >> subject;
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    scenario.subject[subject][word.substr(0, equals)] =
+        equals == std::string::npos ? "" : word.substr(equals + 1);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Scenario>> read_scenarios(std::string_view text) {
+  std::vector<Scenario> scenarios;
+  std::istringstream lines{std::string(text)};
+  Scenario scenario;
+  bool in_expected = false;
+  const auto finish = [&] {
+    if (in_expected) {
+      scenarios.push_back(std::exchange(scenario, {}));
+      in_expected = false;
+    }
+  };
+  for (std::string line; std::getline(lines, line);) {
+    if (in_expected && line.empty()) {
+      finish();
+    } else if (in_expected) {
+      scenario.expected += line + "\n";
+    } else if (line == "----") {
+      in_expected = true;
+    } else {
+      scenario.text += line + "\n";
+      if (!line.empty() && line.front() != '#') {
+        read_line(line, scenario);
+      }
+    }
+  }
+  finish();
+  if (!scenario.subject.empty()) {
+    return Error{"the last block has no ----"};
+  }
+  return scenarios;
+}
+
+Result<std::string> run_scenario(const Scenario& scenario) {
+  auto setup = read_setup(scenario);
+  if (!setup) {
+    return Error{setup.error()};
+  }
+  Simulation simulation(*setup);
+  auto summary = simulation.run();
+  if (!summary) {
+    return Error{summary.error()};
+  }
+  return print(*summary, setup->surroundings) + fmt::format("applied {}\n", simulation.applied());
+}
+
+}  // namespace raftperf::tests
