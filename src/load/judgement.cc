@@ -46,7 +46,7 @@ class RigJudge {
     steadiness();
     little();
     machine();
-    leader();
+    cluster();
     return std::move(judgement_);
   }
 
@@ -164,7 +164,21 @@ class RigJudge {
     }
   }
 
-  void leader() {
+  void cluster() {
+    if (surroundings_.acknowledged_missing > 0) {
+      find(RigStatus::kInvalid, {"acknowledged_missing",
+                                 static_cast<double>(surroundings_.acknowledged_missing), 0, "",
+                                 "the cluster lost what it acknowledged: its numbers mean nothing"});
+    }
+    if (surroundings_.replicas_differ) {
+      find(RigStatus::kInvalid, {"replicas_differ", 1, 0, "",
+                                 "the nodes hold different states: their numbers mean nothing"});
+    }
+    if (surroundings_.nodes_exited_unplanned > 0) {
+      find(RigStatus::kSuspect, {"node_exited",
+                                 static_cast<double>(surroundings_.nodes_exited_unplanned), 0, "",
+                                 "unplanned: look at the events and the node's log; repeat"});
+    }
     if (surroundings_.leader_changes_unplanned > 0) {
       find(RigStatus::kSuspect, {"leader_changed",
                                  static_cast<double>(surroundings_.leader_changes_unplanned), 0, "",

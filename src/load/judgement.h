@@ -49,6 +49,9 @@ struct Surroundings {
   std::optional<double> steal_share;        ///< Of the machine's CPU time, in the window.
   std::optional<double> servers_cpu_share;  ///< Of one core, of the busiest server process.
   std::uint64_t leader_changes_unplanned = 0;
+  std::uint64_t nodes_exited_unplanned = 0;
+  std::uint64_t acknowledged_missing = 0;  ///< Operations acknowledged and not applied.
+  bool replicas_differ = false;
   bool leader_elsewhere = false;  ///< The leader was not where it was asked for.
   bool fault_planned = false;
 };

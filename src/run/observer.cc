@@ -74,6 +74,9 @@ void Observer::sample(TimePoint now) {
       callbacks_.window_ended();
     }
   }
+  if (callbacks_.sampled) {
+    callbacks_.sampled();
+  }
   double unanswered = 0;
   for (WorkerThread* worker : workers_) {
     unanswered += worker->worker().in_flight();

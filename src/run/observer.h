@@ -39,6 +39,7 @@ struct ObserverCallbacks {
   std::function<void(const Progress&)> progress;
   std::function<void()> window_started;
   std::function<void()> window_ended;
+  std::function<void()> sampled;  ///< A hundred times a second: to pass word on to `Signals`.
 };
 
 /// A thread beside the workers: samples what is in flight a hundred times a second,

@@ -141,6 +141,11 @@ std::string read_surroundings(const Scenario& scenario, Setup& setup) {
   reader.read("servers_cpu", setup.surroundings.servers_cpu_share, parse_number);
   reader.read("leader_changes", setup.surroundings.leader_changes_unplanned,
               [](const auto& t) { return parse_count(t); });
+  reader.read("nodes_exited", setup.surroundings.nodes_exited_unplanned,
+              [](const auto& t) { return parse_count(t); });
+  reader.read("missing", setup.surroundings.acknowledged_missing,
+              [](const auto& t) { return parse_count(t); });
+  setup.surroundings.replicas_differ = reader.flag("replicas_differ");
   setup.surroundings.leader_elsewhere = reader.flag("leader_elsewhere");
   setup.surroundings.fault_planned = reader.flag("fault_planned");
   return reader.error();

@@ -9,10 +9,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::size_t kHelloRequestSize = 12;
-constexpr std::size_t kHelloReplySize = 20;
-constexpr std::size_t kCompareAndSetSize = 24;
-
 Parsed malformed(std::string_view reason) noexcept {
   return Parsed{.result = ParseResult::kMalformed, .frame_size = 0, .frame = {}, .reason = reason};
 }
@@ -65,6 +61,22 @@ bool reply_body_fits(Kind kind, Status status, std::size_t length) noexcept {
       return length <= kErrorTextMax;
   }
   return false;
+}
+
+/// Reserved fields within a body; only these two replies have some.
+bool reserved_is_zero(const Frame& frame) noexcept {
+  if (!frame.is_reply || frame.status != Status::kOk) {
+    return true;
+  }
+  const std::byte* body = frame.body.data();
+  if (frame.kind == Kind::kHello) {
+    return load<std::uint16_t>(body + 2) == 0;
+  }
+  if (frame.kind == Kind::kStatus) {
+    return (load<std::uint32_t>(body + 4) & 0xFFFFFF00U) == 0 &&
+           load<std::uint32_t>(body + 12) == 0;
+  }
+  return true;
 }
 
 std::uint64_t hash(std::uint64_t kind, std::span<const std::byte> bytes) noexcept {
@@ -151,14 +163,16 @@ Parsed parse_frame(std::span<const std::byte> buffer) noexcept {
   if (buffer.size() < frame_size) {
     return Parsed{};
   }
-  return Parsed{.result = ParseResult::kFrame,
-                .frame_size = frame_size,
-                .frame = {.kind = kind,
-                          .is_reply = is_reply,
-                          .status = status,
-                          .correlation_id = load<std::uint64_t>(buffer.data() + 8),
-                          .body = buffer.subspan(kHeaderSize, body_length)},
-                .reason = {}};
+  const Frame frame{.kind = kind,
+                    .is_reply = is_reply,
+                    .status = status,
+                    .correlation_id = load<std::uint64_t>(buffer.data() + 8),
+                    .body = buffer.subspan(kHeaderSize, body_length)};
+  if (!reserved_is_zero(frame)) {
+    return malformed("reserved field is not 0");
+  }
+  return Parsed{
+      .result = ParseResult::kFrame, .frame_size = frame_size, .frame = frame, .reason = {}};
 }
 
 std::size_t put(std::byte* to, const HelloRequest& hello) noexcept {

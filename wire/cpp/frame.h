@@ -13,10 +13,14 @@
 namespace raftperf::wire {
 
 inline constexpr std::uint16_t kVersion = 1;
-inline constexpr std::uint64_t kMagic = 0x31464E4957505452;
+inline constexpr std::uint64_t kMagic = 0x4552495754464152;
 inline constexpr std::size_t kHeaderSize = 16;
 inline constexpr std::uint32_t kBodyLengthMax = 1U << 20U;
+inline constexpr std::size_t kFrameSizeMax = kHeaderSize + kBodyLengthMax;
 inline constexpr std::size_t kErrorTextMax = 1024;
+inline constexpr std::size_t kHelloRequestSize = 12;
+inline constexpr std::size_t kHelloReplySize = 20;
+inline constexpr std::size_t kCompareAndSetSize = 24;
 inline constexpr std::size_t kNodeStatusSize = 64;
 inline constexpr std::int32_t kNoNode = -1;
 
@@ -114,7 +118,8 @@ struct Parsed {
 };
 
 /// Parses the frame at the start of `buffer`, its body length checked against its
-/// kind and status (SPEC.md section 6).
+/// kind and status, its reserved fields against 0 (SPEC.md section 6). A fault in the
+/// header is found as soon as the header is there.
 [[nodiscard]] Parsed parse_frame(std::span<const std::byte> buffer) noexcept;
 
 /// Writes a frame's 16-byte header to `to`.
