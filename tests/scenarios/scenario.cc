@@ -4,31 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <sstream>
 
 #include "base/units.h"
 #include "drivers/sim/sim_driver.h"
-#include "load/interval_merger.h"
 #include "load/judgement.h"
 #include "load/summary.h"
-#include "run/turn.h"
+#include "run/simulation.h"
 
 namespace raftperf::tests {
 namespace {
 
 using load::Duration;
 using load::TimePoint;
-
-class SimulatedTime final : public load::TimeSource {
- public:
-  TimePoint now() noexcept override { return now_; }
-  void advance_to(TimePoint now) noexcept { now_ = now; }
-
- private:
-  TimePoint now_{std::chrono::hours{1}};
-};
 
 /// Reads the settings of a subject; remembers the first mistake and refuses leftovers.
 class Reader {
@@ -60,14 +49,10 @@ class Reader {
 };
 
 struct Setup {
-  load::WorkerOptions worker;
-  load::ScheduleOptions schedule;
-  std::uint32_t workers = 1;
-  std::uint32_t cap = 0;
-  drivers::SimOptions server;
-  std::vector<drivers::SimPeriod> client_stalls;
-  std::optional<Duration> interrupt;
-  Duration gap{0};  ///< Lost in every turn, as by a busy machine.
+  run::SimulationOptions run;
+  load::Surroundings surroundings;
+};
+ ///< Lost in every turn, as by a busy machine.
   load::Surroundings surroundings;
 };
 
@@ -93,26 +78,26 @@ std::string read_load(const Scenario& scenario, Setup& setup) {
   auto settings = scenario.subject.at("load");
   const bool closed = settings.erase("closed") > 0;
   settings.erase("open");
-  setup.worker.mode = closed ? load::LoadMode::kClosed : load::LoadMode::kOpen;
+  setup.run.worker.mode = closed ? load::LoadMode::kClosed : load::LoadMode::kOpen;
   Reader reader(settings);
-  reader.read("rate", setup.schedule.rate.count, [](const auto& t) { return parse_rate(t); });
-  reader.read("burst", setup.schedule.burst, [](const auto& t) { return parse_count(t); });
-  reader.read("seed", setup.schedule.seed, [](const auto& t) { return parse_count(t); });
-  reader.read("duration", setup.schedule.measure, [](const auto& t) { return parse_duration(t); });
-  reader.read("warmup", setup.schedule.warmup, [](const auto& t) { return parse_duration(t); });
-  reader.read("timeout", setup.worker.timeout, [](const auto& t) { return parse_duration(t); });
-  reader.read("drain", setup.worker.drain, [](const auto& t) { return parse_duration(t); });
-  reader.read("workers", setup.workers, [](const auto& t) { return parse_count(t); });
-  reader.read("cap", setup.cap, [](const auto& t) { return parse_count(t); });
-  reader.read("threads", setup.cap, [](const auto& t) { return parse_count(t); });
-  reader.read("nodes", setup.worker.nodes, [](const auto& t) { return parse_count(t); });
-  reader.read("leader", setup.worker.leader, [](const auto& t) { return parse_number(t); });
-  reader.read("kind", setup.worker.workload.kind, parse_kind);
+  reader.read("rate", setup.run.schedule.rate.count, [](const auto& t) { return parse_rate(t); });
+  reader.read("burst", setup.run.schedule.burst, [](const auto& t) { return parse_count(t); });
+  reader.read("seed", setup.run.schedule.seed, [](const auto& t) { return parse_count(t); });
+  reader.read("duration", setup.run.schedule.measure, [](const auto& t) { return parse_duration(t); });
+  reader.read("warmup", setup.run.schedule.warmup, [](const auto& t) { return parse_duration(t); });
+  reader.read("timeout", setup.run.worker.timeout, [](const auto& t) { return parse_duration(t); });
+  reader.read("drain", setup.run.worker.drain, [](const auto& t) { return parse_duration(t); });
+  reader.read("workers", setup.run.workers, [](const auto& t) { return parse_count(t); });
+  reader.read("cap", setup.run.slots, [](const auto& t) { return parse_count(t); });
+  reader.read("threads", setup.run.slots, [](const auto& t) { return parse_count(t); });
+  reader.read("nodes", setup.run.worker.nodes, [](const auto& t) { return parse_count(t); });
+  reader.read("leader", setup.run.worker.leader, [](const auto& t) { return parse_number(t); });
+  reader.read("kind", setup.run.worker.workload.kind, parse_kind);
   if (reader.flag("poisson")) {
-    setup.schedule.arrival = load::ArrivalPattern::kPoisson;
+    setup.run.schedule.arrival = load::ArrivalPattern::kPoisson;
   }
   if (reader.flag("drop-without-leader")) {
-    setup.worker.no_leader = load::NoLeaderPolicy::kDrop;
+    setup.run.worker.no_leader = load::NoLeaderPolicy::kDrop;
   }
   return reader.error();
 }
@@ -125,12 +110,12 @@ std::string read_client(const Scenario& scenario, Setup& setup) {
   reader.read("stall_at", at, [](const auto& t) { return parse_duration(t); });
   reader.read("stall_for", length, [](const auto& t) { return parse_duration(t); });
   reader.read("interrupt_at", interrupt, [](const auto& t) { return parse_duration(t); });
-  reader.read("gap", setup.gap, [](const auto& t) { return parse_duration(t); });
+  reader.read("gap", setup.run.gap, [](const auto& t) { return parse_duration(t); });
   if (length > Duration{0}) {
-    setup.client_stalls.push_back({.at = at, .length = length});
+    setup.run.client_stalls.push_back({.at = at, .length = length});
   }
   if (interrupt > Duration{0}) {
-    setup.interrupt = interrupt;
+    setup.run.interrupt = interrupt;
   }
   return reader.error();
 }
@@ -153,7 +138,7 @@ std::string read_surroundings(const Scenario& scenario, Setup& setup) {
 
 Result<Setup> read_setup(const Scenario& scenario) {
   Setup setup;
-  setup.worker.leader = 0;
+  setup.run.worker.leader = 0;
   for (const auto& [subject, settings] : scenario.subject) {
     std::string error;
     if (subject == "load") {
@@ -167,7 +152,7 @@ Result<Setup> read_setup(const Scenario& scenario) {
       if (!options) {
         return Error{options.error()};
       }
-      setup.server = *options;
+      setup.run.server = *options;
     } else {
       error = "unknown subject";
     }
@@ -176,162 +161,6 @@ Result<Setup> read_setup(const Scenario& scenario) {
     }
   }
   return setup;
-}
-
-/// Several workers, each with a simulated server of its own, on one simulated clock.
-class Simulation {
- public:
-  explicit Simulation(const Setup& setup) : setup_(setup) {}
-
-  Result<load::Summary> run();
-  [[nodiscard]] std::uint64_t applied() const {
-    std::uint64_t total = 0;
-    for (const auto& driver : drivers_) {
-      total += driver->applied();
-    }
-    return total;
-  }
-
- private:
-  Result<void> prepare();
-  void loop();
-  [[nodiscard]] bool all_finished() const;
-  [[nodiscard]] TimePoint next_instant(const std::vector<TimePoint>& wakes) const;
-  /// Moves the clock to `target`, or past the pauses of the client that begin before.
-  Duration advance(TimePoint target);
-  void sample(TimePoint until);
-
-  Setup setup_;
-  SimulatedTime clock_;
-  TimePoint start_;
-  std::optional<load::ArrivalSchedule> schedule_;
-  std::vector<std::unique_ptr<load::Worker>> workers_;
-  std::vector<std::unique_ptr<load::CompletionSink>> sinks_;
-  std::vector<std::unique_ptr<drivers::SimDriver>> drivers_;
-  load::InFlightSamples in_flight_;
-  TimePoint next_sample_;
-};
-
-Result<void> Simulation::prepare() {
-  const bool open = setup_.worker.mode == load::LoadMode::kOpen;
-  if (open) {
-    auto schedule = load::ArrivalSchedule::create(setup_.schedule);
-    if (!schedule) {
-      return Error{schedule.error()};
-    }
-    schedule_ = *schedule;
-    setup_.worker.window = schedule_->window();
-  } else {
-    setup_.worker.window = {.start = setup_.schedule.warmup,
-                            .end = setup_.schedule.warmup + setup_.schedule.measure};
-  }
-  const std::uint32_t slots = setup_.cap != 0 ? setup_.cap : (open ? 1000 : 100);
-  start_ = clock_.now();
-  next_sample_ = start_;
-  for (std::uint32_t i = 0; i < setup_.workers; ++i) {
-    auto options = setup_.worker;
-    options.stripe = {.worker = i, .workers = setup_.workers};
-    options.slots = slots / setup_.workers + (i < slots % setup_.workers ? 1 : 0);
-    workers_.push_back(
-        std::make_unique<load::Worker>(options, open ? &*schedule_ : nullptr, clock_));
-    sinks_.push_back(std::make_unique<load::CompletionSink>(*workers_.back()));
-    drivers_.push_back(std::make_unique<drivers::SimDriver>(setup_.server));
-    if (const auto connected = drivers_.back()->connect(*sinks_.back()); !connected) {
-      return connected;
-    }
-    workers_.back()->start(start_);
-  }
-  return {};
-}
-
-bool Simulation::all_finished() const {
-  return std::all_of(workers_.begin(), workers_.end(),
-                     [](const auto& worker) { return worker->finished(); });
-}
-
-TimePoint Simulation::next_instant(const std::vector<TimePoint>& wakes) const {
-  TimePoint next = load::kNever;
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (!workers_[i]->finished()) {
-      next = std::min({next, wakes[i], drivers_[i]->next_answer()});
-    }
-  }
-  return next;
-}
-
-void Simulation::sample(TimePoint until) {
-  for (; next_sample_ <= until; next_sample_ += std::chrono::milliseconds{10}) {
-    if (!setup_.worker.window.contains(next_sample_ - start_)) {
-      continue;
-    }
-    double total = 0;
-    for (const auto& worker : workers_) {
-      total += worker->in_flight();
-    }
-    in_flight_.add(total);
-  }
-}
-
-Duration Simulation::advance(TimePoint target) {
-  const TimePoint from = clock_.now();
-  TimePoint to = std::max(from, target);
-  Duration waited = to - from;
-  for (const auto& stall : setup_.client_stalls) {
-    const TimePoint stall_start = start_ + stall.at;
-    if (from < stall_start && to >= stall_start) {
-      waited = stall_start - from;
-      to = std::max(to, stall_start + stall.length);
-    }
-  }
-  sample(to);
-  clock_.advance_to(to + setup_.gap);
-  return waited;
-}
-
-void Simulation::loop() {
-  std::vector<TimePoint> wakes(workers_.size(), start_);
-  Duration waited{0};
-  bool interrupted = false;
-  while (!all_finished()) {
-    if (setup_.interrupt && !interrupted && clock_.now() >= start_ + *setup_.interrupt) {
-      interrupted = true;
-      for (const auto& worker : workers_) {
-        worker->stop(clock_.now());
-      }
-    }
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-      if (!workers_[i]->finished()) {
-        wakes[i] = run::turn(*workers_[i], *drivers_[i], waited);
-      }
-    }
-    const TimePoint next = next_instant(wakes);
-    waited = next == load::kNever ? Duration{0} : advance(next);
-  }
-}
-
-Result<load::Summary> Simulation::run() {
-  if (const auto ready = prepare(); !ready) {
-    return Error{ready.error()};
-  }
-  std::vector<load::LatencyRecorder*> recorders;
-  std::vector<load::Worker*> workers;
-  for (const auto& worker : workers_) {
-    recorders.push_back(&worker->recorder());
-    workers.push_back(worker.get());
-  }
-  load::SummaryBuilder builder(setup_.worker.mode, setup_.worker.window,
-                               workers_.front()->recorder().turn_gap().range_max());
-  load::IntervalMerger merger(recorders,
-                              [&](const load::Interval& interval) { builder.add(interval); });
-  loop();
-  merger.collect();
-  load::Summary summary = std::move(builder).finish(workers);
-  summary.burst = setup_.schedule.burst;
-  summary.in_flight = in_flight_;
-  if (setup_.worker.mode == load::LoadMode::kOpen) {
-    summary.offered = setup_.schedule.rate;
-  }
-  return summary;
 }
 
 // --- What a scenario prints ---
@@ -483,12 +312,11 @@ Result<std::string> run_scenario(const Scenario& scenario) {
   if (!setup) {
     return Error{setup.error()};
   }
-  Simulation simulation(*setup);
-  auto summary = simulation.run();
-  if (!summary) {
-    return Error{summary.error()};
+  const auto result = run::simulate(setup->run);
+  if (!result) {
+    return Error{result.error()};
   }
-  return print(*summary, setup->surroundings) + fmt::format("applied {}\n", simulation.applied());
+  return print(result->summary, setup->surroundings) + fmt::format("applied {}\n", result->applied);
 }
 
 }  // namespace raftperf::tests
