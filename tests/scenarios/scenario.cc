@@ -52,10 +52,6 @@ struct Setup {
   run::SimulationOptions run;
   load::Surroundings surroundings;
 };
- ///< Lost in every turn, as by a busy machine.
-  load::Surroundings surroundings;
-};
-
 Result<double> parse_number(const std::string& text) {
   std::size_t end = 0;
   const double value = std::stod(text, &end);
