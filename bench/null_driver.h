@@ -33,7 +33,7 @@ class NullDriver final : public drivers::Driver {
   }
   void reconnect(std::uint32_t) noexcept override {}
   [[nodiscard]] int wait_descriptor() const noexcept override { return -1; }
-  [[nodiscard]] drivers::TransportStats transport() const noexcept override { return {}; }
+  [[nodiscard]] drivers::TransportStats transport() const override { return {}; }
   [[nodiscard]] std::uint32_t request_bytes(const load::Operation&) const noexcept override {
     return 0;
   }

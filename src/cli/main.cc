@@ -10,6 +10,7 @@
 #include "cli/exit_status.h"
 #include "cli/place.h"
 #include "cli/run_command.h"
+#include "cli/selftest_command.h"
 #include "cli/systems_command.h"
 #include "cluster/guard.h"
 
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
   RunCommand run(app);
   SystemsCommand systems(app);
   ClusterCommand cluster(app);
+  SelftestCommand selftest(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -85,6 +87,9 @@ int main(int argc, char** argv) {
   }
   if (systems.chosen()) {
     return systems.execute(place);
+  }
+  if (selftest.chosen()) {
+    return selftest.execute(place);
   }
   return cluster.execute(place);
 }

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "cluster/abandoned.h"
 #include "cluster/cluster_probe.h"
 #include "cluster/node_log.h"
 #include "cluster/port_owner.h"
@@ -134,26 +135,15 @@ Result<void> ClusterStart::clear_way() {
       return Error{lock.error()};
     }
     lock_ = *std::move(lock);
-    auto earlier = read_cluster_state(state_.directory);
-    if (!earlier) {
-      return Error{earlier.error()};
+    if (auto cleared = clear_kept(); !cleared) {
+      return cleared;
     }
-    int running = 0;
-    for (const auto& [node, record] : *earlier ? (*earlier)->records : decltype(state_.records){}) {
-      running += liveness(record.identity) == Liveness::kRunning ? 1 : 0;
-    }
-    if (running > 0) {
-      return Error{fmt::format(
-          "{} is already up: {} of its {} nodes run since {}; `raftperf "
-          "cluster down {}` ends it",
-          system_.name, running, (*earlier)->nodes, (*earlier)->started_utc, system_.name)};
-    }
-    if (*earlier) {
-      (void)remove_tree((*earlier)->data_root);
-      (void)remove_tree(state_.directory);
+  }
+  for (const fs::path& parent :
+       {fs::path("/dev/shm"), options_.state.path / "data", options_.state.path / "runs"}) {
+    for (const fs::path& directory : remove_abandoned(parent, options_.state)) {
       log_.record(EventCode::kNote, std::nullopt,
-                  fmt::format("cleaned up behind the cluster of {}, whose processes have all ended",
-                              (*earlier)->started_utc));
+                  fmt::format("removed {}, which a killed run had left", directory.string()));
     }
   }
   for (const std::string& port : layout_->port_names()) {
@@ -164,6 +154,34 @@ Result<void> ClusterStart::clear_way() {
       }
     }
   }
+  return {};
+}
+
+Result<void> ClusterStart::clear_kept() {
+  auto earlier = read_cluster_state(state_.directory);
+  if (!earlier) {
+    return Error{earlier.error()};
+  }
+  if (!*earlier) {
+    return {};
+  }
+  int running = 0;
+  for (const auto& [node, record] : (*earlier)->records) {
+    running += liveness(record.identity) == Liveness::kRunning ? 1 : 0;
+  }
+  if (running > 0) {
+    return Error{fmt::format(
+        "{} is already up: {} of its {} nodes run since {}; `raftperf cluster down {}` ends it",
+        system_.name, running, (*earlier)->nodes, (*earlier)->started_utc, system_.name)};
+  }
+  EventLog unrelated;  // The end of those nodes is no event of the cluster to be started.
+  const DownReport report = LocalCluster(**earlier, options_, unrelated).finish();
+  if (!report.problems.empty()) {
+    return Error{report.problems.front()};
+  }
+  log_.record(EventCode::kNote, std::nullopt,
+              fmt::format("cleaned up behind the cluster of {}, whose nodes have all ended",
+                          (*earlier)->started_utc));
   return {};
 }
 
@@ -221,8 +239,15 @@ Result<void> ClusterStart::prepare() {
     return Error{fmt::format("{}: {}", state_.directory.string(), code.message())};
   }
   const DataMedium medium = system_.durability.at(state_.durability).medium;
-  if (auto created = create_data_directory(state_.data_root, medium); !created) {
-    return created;
+  auto ready = create_data_directory(state_.data_root, medium);
+  if (ready) {
+    ready = claim_directory(state_.data_root);
+  }
+  if (ready && !is_kept(options_) && !options_.logs) {
+    ready = claim_directory(state_.directory);
+  }
+  if (!ready) {
+    return ready;
   }
   for (const auto& [node, record] : state_.records) {
     std::error_code ignored;

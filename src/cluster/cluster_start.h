@@ -21,6 +21,7 @@ class ClusterStart {
 
  private:
   Result<void> plan();          ///< Options, layout, executable: nothing is touched.
+  Result<void> clear_kept();    ///< What an earlier cluster left in our place.
   Result<void> clear_way();     ///< No such cluster is up, no port is taken.
   Result<void> prepare();       ///< Guard, directories, state.
   Result<void> launch();        ///< Processes.

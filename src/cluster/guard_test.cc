@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <sstream>
 
 #include "cluster/fixture_for_test.h"
@@ -20,9 +21,15 @@ namespace fs = std::filesystem;
 
 class GuardTest : public ClusterTest {
  protected:
+  ~GuardTest() override {
+    if (tool_ && !tool_->ended()) {
+      tool_->group().signal(SIGKILL);  // A failed test must not leave it; its guard does the rest.
+    }
+  }
+
   /// The helper that stands for the tool, as a child whose output we read.
-  Process start_tool(const std::string& lifetime, const std::string& guard,
-                     const std::string& knob) {
+  Process& start_tool(const std::string& lifetime, const std::string& guard,
+                      const std::string& knob) {
     port_ = free_ports(3);
     ProcessOptions options;
     options.arguments = {test_programs() / "raftperf-cluster-tool",
@@ -39,7 +46,8 @@ class GuardTest : public ClusterTest {
     if (!tool) {
       ADD_FAILURE() << tool.error();
     }
-    return *std::move(tool);
+    tool_ = *std::move(tool);
+    return *tool_;
   }
 
   /// What the tool printed once it is up: the data directory and the nodes' pids.
@@ -82,13 +90,14 @@ class GuardTest : public ClusterTest {
     EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(5));
   }
 
+  std::optional<Process> tool_;
   std::uint16_t port_ = 0;
   std::string data_root_;
   std::vector<pid_t> pids_;
 };
 
 TEST_F(GuardTest, CleansUpAfterASigkillOfTheToolWhenForked) {
-  Process tool = start_tool("run", "fork", "no");
+  Process& tool = start_tool("run", "fork", "no");
   ASSERT_TRUE(read_up()) << read_file(directory_ / "tool.log");
   ASSERT_TRUE(fs::exists(data_root_));
   ASSERT_EQ(::kill(tool.identity().pid, SIGKILL), 0);
@@ -97,7 +106,7 @@ TEST_F(GuardTest, CleansUpAfterASigkillOfTheToolWhenForked) {
 }
 
 TEST_F(GuardTest, CleansUpAfterASigkillOfTheToolWhenExecuted) {
-  Process tool = start_tool("run", "exec", "no");
+  Process& tool = start_tool("run", "exec", "no");
   ASSERT_TRUE(read_up()) << read_file(directory_ / "tool.log");
   ASSERT_EQ(::kill(tool.identity().pid, SIGKILL), 0);
   expect_cleaned_up_within_five_seconds();
@@ -105,7 +114,7 @@ TEST_F(GuardTest, CleansUpAfterASigkillOfTheToolWhenExecuted) {
 }
 
 TEST_F(GuardTest, KillsServersThatIgnoreSigtermToo) {
-  Process tool = start_tool("run", "exec", "ignore-term");
+  Process& tool = start_tool("run", "exec", "ignore-term");
   ASSERT_TRUE(read_up()) << read_file(directory_ / "tool.log");
   ASSERT_EQ(::kill(tool.identity().pid, SIGKILL), 0);
   expect_cleaned_up_within_five_seconds();
@@ -113,7 +122,7 @@ TEST_F(GuardTest, KillsServersThatIgnoreSigtermToo) {
 }
 
 TEST_F(GuardTest, StopsGrandchildrenThatIgnoreSigterm) {
-  Process tool = start_tool("run", "exec", "grandchild");
+  Process& tool = start_tool("run", "exec", "grandchild");
   ASSERT_TRUE(read_up()) << read_file(directory_ / "tool.log");
   ASSERT_EQ(servers_of_this_test().size(), 6U);
   ASSERT_EQ(::kill(tool.identity().pid, SIGKILL), 0);
@@ -123,7 +132,7 @@ TEST_F(GuardTest, StopsGrandchildrenThatIgnoreSigterm) {
 }
 
 TEST_F(GuardTest, CleansUpWhenTheToolIsKilledDuringStartUp) {
-  Process tool = start_tool("run", "exec", "mute@2");
+  Process& tool = start_tool("run", "exec", "mute@2");
   ASSERT_TRUE(eventually([&] { return servers_of_this_test().size() == 3; }));
   ASSERT_EQ(::kill(tool.identity().pid, SIGKILL), 0);
   EXPECT_TRUE(eventually([&] { return servers_of_this_test().empty(); }));
@@ -132,7 +141,7 @@ TEST_F(GuardTest, CleansUpWhenTheToolIsKilledDuringStartUp) {
 
 TEST_F(GuardTest, AnInterruptedKeptClusterLeavesNothingBehind) {
   for (const int number : {SIGKILL, SIGINT}) {
-    Process tool = start_tool("keep", "exec", "mute@2");
+    Process& tool = start_tool("keep", "exec", "mute@2");
     ASSERT_TRUE(eventually([&] { return servers_of_this_test().size() == 3; }));
     ASSERT_EQ(::kill(tool.identity().pid, number), 0);
     EXPECT_TRUE(eventually([&] { return servers_of_this_test().empty() && tool.ended(); }));
@@ -142,7 +151,7 @@ TEST_F(GuardTest, AnInterruptedKeptClusterLeavesNothingBehind) {
 }
 
 TEST_F(GuardTest, AKeptClusterOutlivesTheTool) {
-  Process tool = start_tool("keep", "exec", "no");
+  Process& tool = start_tool("keep", "exec", "no");
   ASSERT_TRUE(read_up()) << read_file(directory_ / "tool.log");
   ASSERT_TRUE(eventually([&] { return tool.ended(); }));
   tool.reap();

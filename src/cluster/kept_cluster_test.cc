@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "cluster/abandoned.h"
 #include "cluster/cluster_state.h"
 #include "cluster/fixture_for_test.h"
 #include "cluster/local_cluster.h"
@@ -151,6 +152,30 @@ TEST_F(KeptClusterTest, ABrokenStateIsNamed) {
   ASSERT_FALSE(cluster.ok());
   EXPECT_NE(cluster.error().find("cluster.json: is not a cluster's state"), std::string::npos);
   fs::remove_all(directory);
+}
+
+TEST_F(KeptClusterTest, WhatAKilledRunAndGuardLeftIsRemovedByTheNext) {
+  const fs::path parent = state().path / "runs";
+  const auto make = [&](const std::string& name, const std::string& owner) {
+    fs::create_directories(parent / name);
+    if (!owner.empty()) {
+      write_file(parent / name / "owner", owner);
+    }
+    return parent / name;
+  };
+  const fs::path abandoned = make("0123456789abcdef", "1 1\n");  // Pid 1 started otherwise.
+  const fs::path unclaimed = make("0123456789abcdee", "");
+  const fs::path unrelated = make("something-else", "1 1\n");
+  const fs::path ours = make("0123456789abcdea", "");
+  ASSERT_TRUE(claim_directory(ours).ok());
+  EXPECT_EQ(remove_abandoned(parent, state()), std::vector<fs::path>{abandoned});
+  EXPECT_TRUE(fs::exists(unclaimed) && fs::exists(unrelated) && fs::exists(ours));
+
+  ASSERT_TRUE(LocalCluster::up(system(), keep(), log_).ok());
+  const auto kept = read_cluster_state(this->state().kept("fake"));
+  const fs::path in_use = make(token_text((*kept)->run_token), "1 1\n");
+  EXPECT_TRUE(remove_abandoned(parent, state()).empty());
+  EXPECT_TRUE(fs::exists(in_use));
 }
 
 TEST(StateDirectory, TakesItsPlaceFromTheEnvironment) {

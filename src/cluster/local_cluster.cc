@@ -220,15 +220,22 @@ Result<void> LocalCluster::start_node(int node) {
 }
 
 DownReport LocalCluster::down() {
-  DownReport report;
   if (options_.lifetime == ClusterOptions::Lifetime::kUntilDown && !lock_.valid()) {
     auto lock = options_.state.lock(state_.system);
     if (!lock) {
+      DownReport report;
       report.problems.push_back(lock.error());
       return report;
     }
     lock_ = *std::move(lock);
   }
+  DownReport report = finish();
+  lock_.reset();
+  return report;
+}
+
+DownReport LocalCluster::finish() {
+  DownReport report;
   const std::scoped_lock lock(mutex_);
   if (!is_down_) {
     stop_all(report);
@@ -237,7 +244,6 @@ DownReport LocalCluster::down() {
       is_down_ = true;
     }
   }
-  lock_.reset();
   return report;
 }
 

@@ -84,6 +84,7 @@ class LocalCluster {
 
   LocalCluster(ClusterState state, const ClusterOptions& options, EventLog& log);
 
+  DownReport finish();  ///< `down` without the lock of the kept cluster.
   // The following REQUIRE mutex_ held.
   Result<void> launch(int node);
   Result<void> await_ready_line(const std::vector<int>& nodes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The driver contract: what a client protocol has to offer to be driven by the rig.
-// Frozen by drivers/conformance_test.cc, which every driver passes.
+// Frozen by drivers/conformance.h, a suite that every driver passes.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct DriverConfig {
   std::uint32_t in_flight_max = 1;      ///< Slots of the worker; ids name slots below it.
   load::OperationKind operation = load::OperationKind::kAppend;  ///< What will be submitted.
   std::uint32_t value_size = 64;                                  ///< Bytes of its payload.
-  std::chrono::milliseconds connect_timeout{5000};
+  std::chrono::milliseconds connect_timeout{5000};  ///< For each attempt, greeting included.
   std::map<std::string, std::string> settings;  ///< Of this protocol, from system.toml and --set.
 };
 
@@ -40,6 +40,8 @@ struct TransportStats {
   std::uint64_t frames_received = 0;
   std::uint64_t receives = 0;
   std::uint64_t protocol_errors = 0;  ///< Connections closed because of what the server sent.
+  /// Why connections are missing, as one line for a person; empty if none is.
+  std::string trouble;
 };
 
 /// Speaks to one system under test on behalf of one worker.
@@ -54,9 +56,10 @@ class Driver {
  public:
   virtual ~Driver() = default;
 
-  /// Connects to every node, and returns once operations can be submitted to at least
-  /// one; blocks up to the configured time-out. Nodes that cannot be reached are
-  /// reported by `sink.link_down`. `sink` outlives the driver.
+  /// Connects to every node and returns once it is known which of them answer; blocks up
+  /// to the configured time-out. Nodes that cannot be reached are reported by
+  /// `sink.link_down`; an error if none can be. Whether fewer connections than asked will
+  /// do is the rig's decision (run/run.cc). `sink` outlives the driver.
   virtual Result<void> connect(load::CompletionSink& sink) = 0;
 
   /// Hands over operations in order, without blocking. Returns how many were taken; the
@@ -66,20 +69,23 @@ class Driver {
 
   /// Lets the driver make progress without blocking: read, write, call `sink.complete`.
   /// Completes every taken operation once, unless its answer never comes; what a lost
-  /// connection had outstanding is completed as unknown, reason lost.
+  /// connection had outstanding is completed as unknown, reason lost. An answer to an
+  /// operation that is over is passed on as well: the sink counts it as late.
   virtual void poll() noexcept = 0;
 
   /// Starts to connect to a node again, where connections are missing, without blocking;
   /// the outcome is reported by `link_up`, `link_degraded` or `link_down` in a later
-  /// `poll()`. The rig decides when.
+  /// `poll()`, within the connect time-out. The rig decides when.
   virtual void reconnect(std::uint32_t node) noexcept = 0;
 
-  /// A descriptor that is readable when `poll()` has something to do, so that the rig
-  /// can wait for an answer; -1 if there is none and the rig must poll.
+  /// A descriptor that is readable when an answer or the loss of a connection is there,
+  /// so that the rig can wait for it, and not readable after a `poll()` has taken them; -1
+  /// if there is none and the rig must poll. The rig only asks whether it is readable. It
+  /// polls every 10 ms whatever it says: time-outs of connecting need no timer.
   [[nodiscard]] virtual int wait_descriptor() const noexcept = 0;
 
   /// Off the hot path.
-  [[nodiscard]] virtual TransportStats transport() const noexcept = 0;
+  [[nodiscard]] virtual TransportStats transport() const = 0;
 
   /// Bytes of one request on the wire, headers of this protocol included.
   [[nodiscard]] virtual std::uint32_t request_bytes(const load::Operation& operation)

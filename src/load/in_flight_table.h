@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "load/operation.h"
@@ -24,50 +23,67 @@ struct Slot {
   };
 
   TimePoint intended_start;
-  TimePoint first_attempt;  ///< When the rig first handled it.
-  TimePoint accepted;       ///< When the driver took the present attempt.
-  TimePoint deadline;       ///< Counts from the first actual send, before that from `first_attempt`.
+  TimePoint first_attempt;   ///< When the rig first handled it.
+  TimePoint first_accepted;  ///< When the driver took its first attempt: the actual send.
+  TimePoint deadline;        ///< Counts from the actual send, before that from `first_attempt`.
   std::uint64_t k = 0;
   std::uint64_t generation = 0;  ///< Raised with every attempt: an old answer finds no slot.
   std::uint64_t last_known = 0;  ///< The last known value of the slot's key; outlives operations.
   Interval* interval = nullptr;  ///< Where it is booked.
   std::uint32_t node = 0;        ///< Where the present attempt went.
-  std::uint32_t attempts = 0;
   State state = State::kFree;
   bool sent_once = false;
 };
 
-/// Doubly linked list of slots, threaded through two arrays; O(1) everywhere.
+struct SlotLink {
+  std::uint32_t next = kNoSlot;
+  std::uint32_t previous = kNoSlot;
+};
+
+/// Doubly linked list of slots, threaded through an array of links that lists can share
+/// as long as no slot is in two of them; O(1) everywhere.
 class SlotList {
  public:
-  explicit SlotList(std::uint32_t slots) : next_(slots, kNoSlot), previous_(slots, kNoSlot) {}
+  /// `links` must outlive the list and not move.
+  explicit SlotList(std::vector<SlotLink>& links) noexcept : links_(links.data()) {}
 
   [[nodiscard]] bool empty() const noexcept { return head_ == kNoSlot; }
   [[nodiscard]] std::uint32_t front() const noexcept { return head_; }
-  [[nodiscard]] std::uint32_t next(std::uint32_t slot) const noexcept { return next_[slot]; }
-  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  void push_back(std::uint32_t slot) noexcept;
-  void push_front(std::uint32_t slot) noexcept;
-  void remove(std::uint32_t slot) noexcept;
+  [[nodiscard]] std::uint32_t next(std::uint32_t slot) const noexcept { return links_[slot].next; }
+
+  void push_back(std::uint32_t slot) noexcept {
+    links_[slot] = {.next = kNoSlot, .previous = tail_};
+    (tail_ == kNoSlot ? head_ : links_[tail_].next) = slot;
+    tail_ = slot;
+  }
+
+  void remove(std::uint32_t slot) noexcept {
+    const SlotLink link = links_[slot];
+    (link.previous == kNoSlot ? head_ : links_[link.previous].next) = link.next;
+    (link.next == kNoSlot ? tail_ : links_[link.next].previous) = link.previous;
+  }
 
  private:
-  std::vector<std::uint32_t> next_;
-  std::vector<std::uint32_t> previous_;
+  SlotLink* links_;
   std::uint32_t head_ = kNoSlot;
   std::uint32_t tail_ = kNoSlot;
-  std::uint32_t size_ = 0;
 };
 
 /// A fixed number of preallocated slots: the unanswered operations of one worker.
 /// Its size is the in-flight cap. Two lists order the slots by deadline, since a
 /// deadline is a constant time after the first attempt or after the first send.
+/// The path of every operation is inline: it is a large part of what the rig costs.
 class InFlightTable {
  public:
   /// REQUIRES: 1 <= slots <= OperationId::kSlotsMax.
   explicit InFlightTable(std::uint32_t slots);
+  InFlightTable(const InFlightTable&) = delete;
+  InFlightTable& operator=(const InFlightTable&) = delete;
 
   [[nodiscard]] bool full() const noexcept { return free_.empty(); }
-  [[nodiscard]] std::uint32_t size() const noexcept { return capacity() - free_count(); }
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return capacity() - static_cast<std::uint32_t>(free_.size());
+  }
   [[nodiscard]] std::uint32_t capacity() const noexcept {
     return static_cast<std::uint32_t>(slots_.size());
   }
@@ -75,27 +91,50 @@ class InFlightTable {
   /// Takes the free slot that was freed last and puts it among the unsent. In a closed
   /// loop a free slot is a chain whose last answer has come, so any of them will do.
   /// REQUIRES: !full().
-  std::uint32_t take() noexcept;
-  /// The first actual send: from now on the deadline is `deadline`.
-  void mark_sent(std::uint32_t slot, TimePoint deadline) noexcept;
-  void release(std::uint32_t slot) noexcept;
+  std::uint32_t take() noexcept {
+    const std::uint32_t slot = free_.back();
+    free_.pop_back();
+    slots_[slot].state = Slot::State::kWaiting;
+    slots_[slot].sent_once = false;
+    unsent_.push_back(slot);
+    return slot;
+  }
 
-  /// The slot of a sent attempt, or none if that attempt is over.
-  [[nodiscard]] std::optional<std::uint32_t> find_sent(OperationId id) const noexcept;
+  /// The first actual send: from now on the deadline is `deadline`. REQUIRES: unsent.
+  void mark_sent(std::uint32_t slot, TimePoint deadline) noexcept {
+    slots_[slot].sent_once = true;
+    slots_[slot].deadline = deadline;
+    unsent_.remove(slot);
+    sent_.push_back(slot);
+  }
 
-  /// The slot whose deadline is next among the unsent, and among the sent; kNoSlot if none.
-  [[nodiscard]] std::uint32_t oldest_unsent() const noexcept { return unsent_.front(); }
-  [[nodiscard]] std::uint32_t oldest_sent() const noexcept { return sent_.front(); }
+  void release(std::uint32_t slot) noexcept {
+    Slot& released = slots_[slot];
+    (released.sent_once ? sent_ : unsent_).remove(slot);
+    released.state = Slot::State::kFree;
+    ++released.generation;
+    free_.push_back(slot);
+  }
+
+  /// The slot of a sent attempt, or kNoSlot if that attempt is over.
+  [[nodiscard]] std::uint32_t find_sent(OperationId id) const noexcept {
+    const std::uint32_t slot = id.slot();
+    const bool sent = slot < slots_.size() && slots_[slot].state == Slot::State::kSent &&
+                      OperationId(slot, slots_[slot].generation) == id;
+    return sent ? slot : kNoSlot;
+  }
+
+  /// Due and never sent, and sent and unanswered: each in the order of its deadlines.
+  [[nodiscard]] const SlotList& unsent() const noexcept { return unsent_; }
+  [[nodiscard]] const SlotList& sent() const noexcept { return sent_; }
 
   [[nodiscard]] Slot& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
   [[nodiscard]] const Slot& operator[](std::uint32_t slot) const noexcept { return slots_[slot]; }
 
  private:
-  [[nodiscard]] std::uint32_t free_count() const noexcept {
-    return static_cast<std::uint32_t>(free_.size());
-  }
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
+  std::vector<SlotLink> links_;
   SlotList unsent_;
   SlotList sent_;
 };

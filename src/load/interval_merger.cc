@@ -17,23 +17,23 @@ void IntervalMerger::collect() {
     IntervalExchange::Delivery delivery = exchange.take();
     complete_below_[worker] = delivery.complete_below;
     for (auto& interval : delivery.finished) {
-      auto& joined = pending_[interval->index];
-      if (joined == nullptr) {
-        joined = std::move(interval);
+      Pending& pending = pending_[interval->index];
+      if (pending.joined == nullptr) {
+        pending = {.joined = std::move(interval), .owner = &exchange};
         continue;
       }
-      joined->books.add(interval->books);
-      joined->counts.add(interval->counts);
-      joined->histograms.add(interval->histograms);
+      pending.joined->books.add(interval->books);
+      pending.joined->counts.add(interval->counts);
+      pending.joined->histograms.add(interval->histograms);
       exchange.give_back(std::move(interval));
     }
   }
   const std::int64_t below = *std::min_element(complete_below_.begin(), complete_below_.end());
   while (!pending_.empty() && pending_.begin()->first < below) {
-    auto interval = std::move(pending_.begin()->second);
+    Pending done = std::move(pending_.begin()->second);
     pending_.erase(pending_.begin());
-    emit_(*interval);
-    recorders_.front()->exchange().give_back(std::move(interval));
+    emit_(*done.joined);
+    done.owner->give_back(std::move(done.joined));
   }
 }
 

@@ -23,10 +23,15 @@ class IntervalMerger {
   void collect();
 
  private:
+  struct Pending {
+    std::unique_ptr<Interval> joined;
+    IntervalExchange* owner = nullptr;  ///< Gets it back, or its worker would have to allocate.
+  };
+
   std::vector<LatencyRecorder*> recorders_;
   Emit emit_;
   std::vector<std::int64_t> complete_below_;
-  std::map<std::int64_t, std::unique_ptr<Interval>> pending_;
+  std::map<std::int64_t, Pending> pending_;
 };
 
 }  // namespace raftperf::load

@@ -84,27 +84,23 @@ LatencyRecorder::LatencyRecorder(Window window, Duration range_max)
   }
 }
 
-Interval& LatencyRecorder::interval_at(Duration offset) {
+Interval& LatencyRecorder::open_interval(Duration offset) {
   const std::int64_t index = interval_index(offset, window_);
-  if (current_ != nullptr && index == current_->index) [[likely]] {
-    return *current_;
-  }
   CHECK(current_ == nullptr || index > current_->index);
   open_.push_back(empty_interval());
   current_ = open_.back().get();
   current_->reset(index);
+  current_end_ = interval_bounds(index, window_).end;
   settled_old_ = open_.size() > 1;
   return *current_;
 }
 
-void LatencyRecorder::completed_at(Duration offset) noexcept {
-  if (window_.contains(offset)) {
-    ++completed_in_window_;
-  }
-  const std::int64_t second = interval_index(offset, window_) - completions_first_;
+void LatencyRecorder::change_second(Duration offset) noexcept {
+  const std::int64_t index = interval_index(offset, window_);
+  second_ = interval_bounds(index, window_);
   const auto last = static_cast<std::int64_t>(completions_.size()) - 1;
-  auto& count = completions_[static_cast<std::size_t>(std::clamp<std::int64_t>(second, 0, last))];
-  count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const auto at = std::clamp<std::int64_t>(index - completions_first_, 0, last);
+  second_count_ = &completions_[static_cast<std::size_t>(at)];
 }
 
 void LatencyRecorder::hand_over_settled() {
@@ -127,6 +123,7 @@ void LatencyRecorder::finish() {
     CHECK_EQ(interval->unsettled, std::uint64_t{0});
   }
   current_ = nullptr;
+  current_end_ = Duration::min();
   do {
     hand_over_settled();
   } while (settled_old_);

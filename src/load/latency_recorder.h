@@ -25,10 +25,10 @@ struct Histograms {
         held(range_max) {}
 
   Histogram response;   ///< Arrival - intended start, of ok operations.
-  Histogram service;    ///< Arrival - accepted by the driver, of ok operations.
+  Histogram service;    ///< Arrival - first accepted by the driver, of ok operations.
   Histogram lag;        ///< First attempt - intended start: the rig's own lateness.
   Histogram burst_lag;  ///< The lag of each burst's first operation.
-  Histogram held;       ///< Accepted - first attempt: back pressure of driver or cluster.
+  Histogram held;       ///< First accepted - first attempt: back pressure of driver or cluster.
 
   void add(const Histograms& other) noexcept;
   void reset() noexcept;
@@ -57,6 +57,12 @@ inline constexpr Duration kIntervalLength = std::chrono::seconds{1};
   const auto since = (offset - window.start).count();
   const auto length = kIntervalLength.count();
   return since >= 0 ? since / length : -((-since + length - 1) / length);
+}
+
+/// The stretch of the schedule that an interval covers.
+[[nodiscard]] constexpr Window interval_bounds(std::int64_t index, Window window) noexcept {
+  const Duration start = window.start + index * kIntervalLength;
+  return {.start = start, .end = start + kIntervalLength};
 }
 
 /// Where a worker leaves its finished intervals and gets empty ones back: the only
@@ -90,7 +96,9 @@ class LatencyRecorder {
   LatencyRecorder(Window window, Duration range_max);
 
   /// The interval of an operation due at `offset`. Offsets never go back.
-  Interval& interval_at(Duration offset);
+  Interval& interval_at(Duration offset) {
+    return offset < current_end_ ? *current_ : open_interval(offset);
+  }
 
   /// An operation of the interval has ended.
   void settle(Interval& interval) noexcept {
@@ -100,7 +108,14 @@ class LatencyRecorder {
   }
 
   /// Books an ok completion on the axis of completion times.
-  void completed_at(Duration offset) noexcept;
+  void completed_at(Duration offset) noexcept {
+    completed_in_window_ += window_.contains(offset) ? 1U : 0U;
+    if (!second_.contains(offset)) [[unlikely]] {
+      change_second(offset);
+    }
+    second_count_->store(second_count_->load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
+  }
 
   /// Hands finished intervals over; cheap when there is none.
   void hand_over() {
@@ -133,6 +148,8 @@ class LatencyRecorder {
   [[nodiscard]] std::uint64_t completed_in_window() const noexcept { return completed_in_window_; }
 
  private:
+  Interval& open_interval(Duration offset);
+  void change_second(Duration offset) noexcept;
   void hand_over_settled();
   std::unique_ptr<Interval> empty_interval();
 
@@ -140,6 +157,7 @@ class LatencyRecorder {
   Duration range_max_;
   std::vector<std::unique_ptr<Interval>> open_;  ///< By index; the last is the current one.
   Interval* current_ = nullptr;
+  Duration current_end_ = Duration::min();  ///< Where the current one ends in the schedule.
   bool settled_old_ = false;
   std::vector<std::unique_ptr<Interval>> finished_;
   std::vector<std::unique_ptr<Interval>> empty_;
@@ -147,6 +165,8 @@ class LatencyRecorder {
   IntervalExchange exchange_;
   std::vector<std::atomic<std::uint64_t>> completions_;
   std::int64_t completions_first_ = 0;
+  Window second_;  ///< The one that `second_count_`, an element of `completions_`, is of.
+  std::atomic<std::uint64_t>* second_count_ = nullptr;
   std::uint64_t completed_in_window_ = 0;
 };
 

@@ -2,23 +2,20 @@
 #include "load/leader_tracker.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace raftperf::load {
 namespace {
 
 using std::chrono::milliseconds;
 
-// An election takes tens of milliseconds at the least: asking more often than every
-// millisecond learns nothing, less often than every 50 ms adds to the outage.
-constexpr Duration kProbeBackoffMin = milliseconds{1};
-constexpr Duration kProbeBackoffMax = milliseconds{50};
 constexpr Duration kReconnectBackoffMin = milliseconds{10};
 constexpr Duration kReconnectBackoffMax = milliseconds{500};
 
 }  // namespace
 
 LeaderTracker::LeaderTracker(std::uint32_t nodes, int leader)
-    : nodes_(nodes), leader_(leader), probe_backoff_(kProbeBackoffMin) {}
+    : nodes_(nodes), leader_(leader) {}
 
 bool LeaderTracker::usable(int node) const noexcept {
   return node >= 0 && static_cast<std::size_t>(node) < nodes_.size() &&
@@ -26,41 +23,46 @@ bool LeaderTracker::usable(int node) const noexcept {
 }
 
 void LeaderTracker::lose_leader(TimePoint probe_at) noexcept {
-  leader_ = kNoNode;
+  adopt(kNoNode);
   probe_at_ = probe_at;
 }
 
-void LeaderTracker::answered(std::uint32_t node) noexcept {
-  if (leader_ == kNoNode) {
-    adopt(static_cast<int>(node));
-  }
-  if (leader_ == static_cast<int>(node)) {
-    redirects_in_a_row_ = 0;
-    probe_backoff_ = kProbeBackoffMin;
+void LeaderTracker::adopt(int node) noexcept {
+  leader_ = node;
+  answered_at_ = TimePoint::min();
+  for (Node& each : nodes_) {
+    each.probed = false;
   }
 }
 
 void LeaderTracker::rejected(std::uint32_t node, int hint, TimePoint now) noexcept {
-  if (leader_ != kNoNode && leader_ != static_cast<int>(node)) {
-    return;  // an answer from before the leader was changed
+  const int rejecting = static_cast<int>(node);
+  // What was under way when the leader was changed or lost comes back in numbers and is
+  // no news: it must not slow the search down.
+  if (leader_ == kNoNode ? !std::exchange(nodes_[node].probed, false) : leader_ != rejecting) {
+    return;
   }
   ++redirects_in_a_row_;
   // Nodes that redirect to each other must not keep operations circling: after each
   // node had two chances the search slows down.
   const bool circling = redirects_in_a_row_ > 2 * nodes_.size();
-  if (usable(hint) && hint != static_cast<int>(node) && !circling) {
+  if (usable(hint) && hint != rejecting && !circling) {
     adopt(hint);
     return;
   }
   if (circling) {
     redirects_in_a_row_ = 0;
   }
-  lose_leader(now + probe_backoff_);
+  if (leader_ != kNoNode) {
+    lose_leader(now + probe_backoff_);
+  } else {
+    probe_at_ = now + probe_backoff_;
+  }
   probe_backoff_ = std::min(2 * probe_backoff_, kProbeBackoffMax);
 }
 
-void LeaderTracker::timed_out(std::uint32_t node, TimePoint now) noexcept {
-  if (leader_ == static_cast<int>(node) && nodes_.size() > 1) {
+void LeaderTracker::timed_out(std::uint32_t node, TimePoint sent, TimePoint now) noexcept {
+  if (leader_ == static_cast<int>(node) && nodes_.size() > 1 && answered_at_ < sent) {
     probe_next_ = node + 1;
     lose_leader(now);
   }
@@ -79,6 +81,8 @@ void LeaderTracker::link_down(std::uint32_t node, TimePoint now) noexcept {
   schedule_reconnect(lost, now);
   if (leader_ == static_cast<int>(node)) {
     lose_leader(now);
+  } else if (std::exchange(lost.probed, false)) {
+    probe_at_ = now;
   }
 }
 
@@ -98,14 +102,23 @@ void LeaderTracker::schedule_reconnect(Node& node, TimePoint now) noexcept {
 }
 
 void LeaderTracker::told(int node, std::uint64_t term, TimePoint now) noexcept {
+  if (node == kNoNode) {
+    if (leader_ == kNoNode) {
+      probe_at_ = std::min(probe_at_, now + kProbeBackoffMax);
+    }
+    return;
+  }
   if (term <= told_term_ && leader_ != kNoNode) {
     return;
   }
+  const bool newer = term > told_term_;
   told_term_ = std::max(told_term_, term);
   if (usable(node)) {
     adopt(node);
-  } else if (leader_ == kNoNode) {
-    probe_at_ = std::min(probe_at_, now + kProbeBackoffMax);
+  } else if (newer) {
+    // Whoever led before does so no more; the new leader is probed once it can be reached.
+    probe_next_ = static_cast<std::uint32_t>(node);
+    lose_leader(now);
   }
 }
 
@@ -117,6 +130,7 @@ int LeaderTracker::take_probe(TimePoint now) noexcept {
     const auto candidate = static_cast<std::uint32_t>((probe_next_ + i) % nodes_.size());
     if (nodes_[candidate].up) {
       probe_next_ = candidate + 1;
+      nodes_[candidate].probed = true;
       // A node that holds its answer (it is stopped, say) does not stop the search.
       probe_at_ = now + kProbeBackoffMax;
       return static_cast<int>(candidate);

@@ -18,6 +18,14 @@ double seconds(Duration duration) noexcept {
 
 }  // namespace
 
+Duration sample_offset(std::uint64_t i) noexcept {
+  constexpr Duration kEvery = std::chrono::milliseconds{10};
+  constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15U;  // its fraction, in 2^-64
+  const Uint128 into = static_cast<Uint128>(i * kGoldenRatio) *
+                       static_cast<std::uint64_t>(kEvery.count());
+  return static_cast<std::int64_t>(i) * kEvery + Duration{static_cast<std::int64_t>(into >> 64U)};
+}
+
 void InFlightSamples::add(double value) noexcept {
   ++count;
   sum += value;
@@ -37,7 +45,10 @@ double InFlightSamples::standard_error() const noexcept {
   return std::sqrt(variance / n);
 }
 
-double Summary::measure_s() const noexcept { return seconds(window.end - window.start); }
+double Summary::measure_s() const noexcept {
+  // A run that was interrupted in its warm-up measured nothing.
+  return std::max(0.0, seconds(window.end - window.start));
+}
 
 double Summary::achieved_per_s() const noexcept {
   const double measure = measure_s();

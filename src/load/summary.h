@@ -24,6 +24,12 @@ struct InFlightSamples {
   [[nodiscard]] double standard_error() const noexcept;
 };
 
+/// When sample number `i` of what is in flight is due, since the run's first instant: a
+/// hundred a second, each at another point of its hundredth (multiples of the golden
+/// ratio). At equal distances they would meet a uniform schedule always at the same point
+/// between two operations, and Little's law would seem to fail.
+[[nodiscard]] Duration sample_offset(std::uint64_t i) noexcept;
+
 /// What a run did, all workers together: everything that a judgement or a record needs
 /// and the rig itself knows. Percentiles come from these histograms, joined, and from
 /// nothing else.

@@ -2,6 +2,7 @@
 #include "load/worker.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -34,8 +35,8 @@ Worker::Worker(const WorkerOptions& options, const ArrivalSchedule* schedule, Ti
       leaders_(options.nodes, options.leader),
       recorder_(options.window, range_max(options)),
       window_(options.window),
-      retry_(options.slots),
-      waiting_(options.slots) {
+      retry_links_(options.slots),
+      retry_(retry_links_) {
   options_.drain = std::max(options_.drain, options_.timeout);
   batch_.reserve(kBatchMax);
   CHECK_EQ(options.mode == LoadMode::kOpen, schedule != nullptr);
@@ -78,7 +79,7 @@ void Worker::admit_scheduled(TimePoint now) {
       return;
     }
     if (!facts_.unanswered_at_window_start && cursor_->phase() == Phase::kMeasurement) {
-      note_window_start();
+      note_window_start(now);
     }
     const TimePoint stamp = options_.send_stamp == SendStamp::kOperation ? clock_.now() : now;
     admit(cursor_->k(), cursor_->offset(), cursor_->first_of_burst(), stamp);
@@ -87,23 +88,33 @@ void Worker::admit_scheduled(TimePoint now) {
 }
 
 void Worker::admit_chains(TimePoint now) {
-  for (std::size_t i = 0; i < kBatchMax && !table_.full() && !schedule_over(now); ++i) {
+  if (now < start_ || schedule_over(now)) {
+    return;
+  }
+  for (std::size_t i = 0; i < kBatchMax && !table_.full(); ++i) {
     const TimePoint stamp = options_.send_stamp == SendStamp::kOperation ? clock_.now() : now;
     const Duration offset = stamp - start_;
     if (offset >= window_.end) {
       return;
     }
     if (!facts_.unanswered_at_window_start && window_.contains(offset)) {
-      note_window_start();
+      note_window_start(stamp);
     }
     const std::uint64_t k = chain_operations_++ * options_.stripe.workers + options_.stripe.worker;
     admit(k, offset, true, stamp);
   }
 }
 
-void Worker::note_window_start() noexcept {
+void Worker::note_window_start(TimePoint now) noexcept {
   facts_.unanswered_at_window_start = table_.size();
-  facts_.unsent_at_window_start = waiting_.size();
+  // What became due in this very turn is about to be sent: that is no backlog.
+  std::uint32_t unsent = 0;
+  for (std::uint32_t slot = table_.unsent().front();
+       slot != kNoSlot && now - table_[slot].intended_start > kRigLate;
+       slot = table_.unsent().next(slot)) {
+    ++unsent;
+  }
+  facts_.unsent_at_window_start = unsent;
 }
 
 void Worker::admit(std::uint64_t k, Duration offset, bool first_of_burst, TimePoint now) {
@@ -130,7 +141,6 @@ void Worker::admit(std::uint64_t k, Duration offset, bool first_of_burst, TimePo
   slot.k = k;
   slot.interval = &interval;
   ++interval.unsettled;
-  waiting_.push_back(index);
   if (cursor_) {
     interval.histograms.lag.record(now - intended);
     if (first_of_burst) {
@@ -148,7 +158,8 @@ Drop Worker::drop_at_cap(TimePoint intended, TimePoint now) const noexcept {
 
 std::span<const Operation> Worker::offer(TimePoint now) {
   batch_.clear();
-  if (retry_.empty() && waiting_.empty()) {
+  back_pressure_ = false;
+  if (!something_waits()) {
     return {};
   }
   std::size_t limit = kBatchMax;
@@ -161,7 +172,7 @@ std::span<const Operation> Worker::offer(TimePoint now) {
     return {};
   }
   ++batch_number_;
-  for (const SlotList* list : {&retry_, &waiting_}) {
+  for (const SlotList* list : {&std::as_const(retry_), &table_.unsent()}) {
     for (std::uint32_t slot = list->front(); slot != kNoSlot && batch_.size() < limit;
          slot = list->next(slot)) {
       put_in_batch(slot, node);
@@ -187,6 +198,7 @@ void Worker::put_in_batch(std::uint32_t index, int node) {
 
 void Worker::accepted(std::size_t count, TimePoint now) {
   CHECK(count <= batch_.size());
+  back_pressure_ = count < batch_.size();
   for (std::size_t i = 0; i < batch_.size(); ++i) {
     const std::uint32_t index = batch_[i].id.slot();
     Slot& slot = table_[index];
@@ -194,16 +206,16 @@ void Worker::accepted(std::size_t count, TimePoint now) {
       slot.state = Slot::State::kWaiting;
       continue;
     }
-    unlist(index);
     slot.state = Slot::State::kSent;
-    slot.accepted = now;
-    ++slot.attempts;
     ++slot.interval->counts.attempts;
-    if (!slot.sent_once) {
-      ++slot.interval->books.sent;
-      slot.interval->histograms.held.record(now - slot.first_attempt);
-      table_.mark_sent(index, now + options_.timeout);
+    if (slot.sent_once) {
+      retry_.remove(index);
+      continue;
     }
+    slot.first_accepted = now;
+    ++slot.interval->books.sent;
+    slot.interval->histograms.held.record(now - slot.first_attempt);
+    table_.mark_sent(index, now + options_.timeout);
   }
 }
 
@@ -216,18 +228,18 @@ void Worker::end_turn(TimePoint now) {
 }
 
 void Worker::expire(TimePoint now) {
-  for (std::uint32_t slot = table_.oldest_sent(); slot != kNoSlot && table_[slot].deadline <= now;
-       slot = table_.oldest_sent()) {
+  for (std::uint32_t slot = table_.sent().front(); slot != kNoSlot && table_[slot].deadline <= now;
+       slot = table_.sent().front()) {
     if (table_[slot].state == Slot::State::kSent) {
-      leaders_.timed_out(table_[slot].node, now);
+      leaders_.timed_out(table_[slot].node, table_[slot].first_accepted, now);
       end_unknown(slot, Unknown::kTimeout);
     } else {
-      end_rejected(slot, Reason::kNotLeader);
+      end_waiting(slot);
     }
   }
-  for (std::uint32_t slot = table_.oldest_unsent();
-       slot != kNoSlot && table_[slot].deadline <= now; slot = table_.oldest_unsent()) {
-    end_dropped(slot, leaders_.leader() == kNoNode ? Drop::kNoLeader : Drop::kNotAccepted);
+  for (std::uint32_t slot = table_.unsent().front();
+       slot != kNoSlot && table_[slot].deadline <= now; slot = table_.unsent().front()) {
+    end_waiting(slot);
   }
 }
 
@@ -260,34 +272,34 @@ void Worker::stop(TimePoint now) noexcept {
 
 void Worker::abandon(TimePoint now) {
   stop(now);
-  for (std::uint32_t slot = table_.oldest_sent(); slot != kNoSlot; slot = table_.oldest_sent()) {
+  for (std::uint32_t slot = table_.sent().front(); slot != kNoSlot; slot = table_.sent().front()) {
     if (table_[slot].state == Slot::State::kSent) {
       end_unknown(slot, Unknown::kUnanswered);
     } else {
-      end_rejected(slot, Reason::kNotLeader);
+      end_waiting(slot);
     }
   }
-  for (std::uint32_t slot = table_.oldest_unsent(); slot != kNoSlot;
-       slot = table_.oldest_unsent()) {
-    end_dropped(slot, leaders_.leader() == kNoNode ? Drop::kNoLeader : Drop::kNotAccepted);
+  while (!table_.unsent().empty()) {
+    end_waiting(table_.unsent().front());
   }
   finished_ = true;
   recorder_.finish();
 }
 
 TimePoint Worker::next_wake() const noexcept {
-  const bool something_waits = !retry_.empty() || !waiting_.empty();
-  TimePoint next = leaders_.next_event(something_waits);
-  if (something_waits && leaders_.leader() != kNoNode) {
-    next = std::min(next, turn_start_ + kBackPressureRetry);
+  const bool waits = something_waits();
+  TimePoint next = leaders_.next_event(waits);
+  if (waits && leaders_.leader() != kNoNode) {
+    // More than a batch is due, or the driver takes no more for now.
+    next = std::min(next, back_pressure_ ? turn_start_ + kBackPressureRetry : turn_start_);
   }
   if (cursor_ && !cursor_->done() && !stopped_) {
     next = std::min(next, start_ + cursor_->offset());
   }
-  if (!cursor_ && !table_.full() && !stopped_) {
-    next = std::min(next, turn_start_);
+  if (!cursor_ && !table_.full() && !schedule_over(turn_start_)) {
+    next = std::min(next, std::max(turn_start_, start_));
   }
-  for (const std::uint32_t slot : {table_.oldest_sent(), table_.oldest_unsent()}) {
+  for (const std::uint32_t slot : {table_.sent().front(), table_.unsent().front()}) {
     if (slot != kNoSlot) {
       next = std::min(next, table_[slot].deadline);
     }
@@ -298,35 +310,38 @@ TimePoint Worker::next_wake() const noexcept {
 
 void Worker::complete(const Completion& completion, TimePoint arrival) noexcept {
   turn_busy_ = true;
-  const auto found = table_.find_sent(completion.id);
-  if (!found) {
+  const std::uint32_t index = table_.find_sent(completion.id);
+  if (index == kNoSlot) {
     ++facts_.late_replies;
     return;
   }
-  Slot& slot = table_[*found];
-  if (arrival < slot.accepted) {
+  Slot& slot = table_[index];
+  if (arrival < slot.first_accepted) [[unlikely]] {
     // A plug-in may stamp an answer while its submit has not returned yet.
     facts_.bad_stamps += arrival < slot.first_attempt ? 1U : 0U;
-    slot.accepted = arrival;
+    slot.first_accepted = arrival;
   }
   switch (completion.outcome) {
     case Outcome::kOk:
-      leaders_.answered(slot.node);
-      end_ok(*found, completion, arrival);
+      leaders_.answered(slot.node, arrival);
+      end_ok(index, completion, arrival);
       return;
     case Outcome::kUnknown:
-      end_unknown(*found, completion.reason == Reason::kTimeout ? Unknown::kTimeout
+      end_unknown(index, completion.reason == Reason::kTimeout ? Unknown::kTimeout
                                                                 : Unknown::kConnectionLost);
       return;
     case Outcome::kRejected:
       if (completion.reason != Reason::kNotLeader) {
-        end_rejected(*found, completion.reason);
+        if (completion.reason == Reason::kApplyFailed) {
+          leaders_.answered(slot.node, arrival);  // it came out of the log
+        }
+        end_rejected(index, completion.reason);
         return;
       }
       ++slot.interval->counts.redirects;
       leaders_.rejected(slot.node, completion.leader_hint, arrival);
       slot.state = Slot::State::kWaiting;
-      retry_.push_back(*found);
+      retry_.push_back(index);
       return;
   }
 }
@@ -339,7 +354,7 @@ void Worker::end_ok(std::uint32_t index, const Completion& completion,
   if (completion.reason == Reason::kMismatch) {
     ++interval.counts.mismatches;
   }
-  const Duration service = arrival - slot.accepted;
+  const Duration service = arrival - slot.first_accepted;
   interval.histograms.service.record(service);
   Duration reported = service;
   if (cursor_) {
@@ -371,16 +386,17 @@ void Worker::end_dropped(std::uint32_t index, Drop drop) noexcept {
   release(index);
 }
 
-void Worker::unlist(std::uint32_t index) noexcept {
-  (table_[index].sent_once ? retry_ : waiting_).remove(index);
+void Worker::end_waiting(std::uint32_t index) noexcept {
+  if (table_[index].sent_once) {
+    retry_.remove(index);
+    end_rejected(index, Reason::kNotLeader);
+  } else {
+    end_dropped(index, leaders_.leader() == kNoNode ? Drop::kNoLeader : Drop::kNotAccepted);
+  }
 }
 
 void Worker::release(std::uint32_t index) noexcept {
-  Slot& slot = table_[index];
-  if (slot.state == Slot::State::kWaiting) {
-    unlist(index);
-  }
-  recorder_.settle(*slot.interval);
+  recorder_.settle(*table_[index].interval);
   table_.release(index);
 }
 

@@ -105,6 +105,7 @@ class Worker final {
     std::uint64_t late_replies = 0;  ///< Answers after the operation's deadline.
     std::uint64_t bad_stamps = 0;    ///< Arrivals a driver dated before the send or after now.
     std::optional<std::uint32_t> unanswered_at_window_start;
+    /// Due for more than 1 ms and not sent.
     std::optional<std::uint32_t> unsent_at_window_start;
     std::uint64_t acknowledged = 0;  ///< Ok in the whole run, warm-up included.
     std::uint64_t unknown = 0;       ///< Unknown in the whole run.
@@ -134,20 +135,23 @@ class Worker final {
   void admit_chains(TimePoint now);
   void admit(std::uint64_t k, Duration offset, bool first_of_burst, TimePoint now);
   [[nodiscard]] Drop drop_at_cap(TimePoint intended, TimePoint now) const noexcept;
-  void note_window_start() noexcept;
+  void note_window_start(TimePoint now) noexcept;
   std::span<const Operation> offer(TimePoint now);
   void put_in_batch(std::uint32_t slot, int node);
   void expire(TimePoint now);
   void finish_if_over(TimePoint now);
   [[nodiscard]] bool schedule_over(TimePoint now) const noexcept;
+  [[nodiscard]] bool something_waits() const noexcept {
+    return !retry_.empty() || !table_.unsent().empty();
+  }
 
   // The four ways an operation can end. Each frees its slot.
   void end_ok(std::uint32_t slot, const Completion& completion, TimePoint arrival) noexcept;
   void end_rejected(std::uint32_t slot, Reason reason) noexcept;
   void end_unknown(std::uint32_t slot, Unknown kind) noexcept;
   void end_dropped(std::uint32_t slot, Drop drop) noexcept;
+  void end_waiting(std::uint32_t slot) noexcept;
   void release(std::uint32_t slot) noexcept;
-  void unlist(std::uint32_t slot) noexcept;
 
   WorkerOptions options_;
   TimeSource& clock_;
@@ -158,10 +162,11 @@ class Worker final {
   std::optional<ScheduleCursor> cursor_;  ///< None in a closed loop.
   Window window_;
 
-  SlotList retry_;    ///< Rejected and to be sent again; go first.
-  SlotList waiting_;  ///< Due and never sent.
+  std::vector<SlotLink> retry_links_;
+  SlotList retry_;  ///< Rejected and to be sent again; go before the table's unsent.
   std::vector<Operation> batch_;
   std::uint32_t batch_number_ = 0;
+  bool back_pressure_ = false;  ///< The driver did not take all of the last batch.
 
   TimePoint start_;
   std::uint64_t chain_operations_ = 0;  ///< Operations begun in a closed loop.

@@ -25,7 +25,8 @@ Result<AddressList> look_up(const std::string& host, std::uint16_t port, int fla
   addrinfo* found = nullptr;
   const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (code != 0) {
-    return Error{fmt::format("{}: {}", host, ::gai_strerror(code))};
+    const char* why = code == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(code);
+    return Error{fmt::format("{}: {}", host, why)};
   }
   return AddressList(found, &::freeaddrinfo);
 }
@@ -56,7 +57,8 @@ Result<FileDescriptor> start_connect(const SocketAddress& address) {
   FileDescriptor fd(
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) {
-    return Error{fmt::format("socket: {}", std::strerror(errno))};
+    return Error{fmt::format("socket: {}{}", std::strerror(errno),
+                             errno == EMFILE ? "; see ulimit -n" : "")};
   }
   set_no_delay(fd.get());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address.storage);

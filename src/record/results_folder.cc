@@ -31,13 +31,21 @@ Result<void> try_writing(const fs::path& folder) {
   return {};
 }
 
-Result<void> make(const fs::path& folder) {
+enum class Made { kNew, kWasThere };
+
+Result<Made> make(const fs::path& folder) {
   std::error_code code;
-  fs::create_directories(folder, code);
+  if (folder.has_parent_path()) {
+    fs::create_directories(folder.parent_path(), code);
+  }
+  const bool is_new = !code && fs::create_directory(folder, code);
   if (code) {
     return Error{fmt::format("{}: {}", folder.string(), code.message())};
   }
-  return try_writing(folder);
+  if (const auto writable = try_writing(folder); !writable) {
+    return Error{writable.error()};
+  }
+  return is_new ? Made::kNew : Made::kWasThere;
 }
 
 Result<void> write_all(int fd, const std::string& text) {
@@ -68,7 +76,9 @@ Result<void> write_whole(const fs::path& path, const std::string& text) {
     }
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    return failed(path, errno);
+    const int code = errno;
+    ::unlink(temporary.c_str());
+    return failed(path, code);
   }
   return {};
 }
@@ -82,23 +92,30 @@ Result<ResultsFolder> ResultsFolder::create(const std::optional<fs::path>& named
         (!fs::is_directory(*named, ignored) || !fs::is_empty(*named, ignored))) {
       return Error{fmt::format("{}: exists and is not an empty folder", named->string())};
     }
-    if (const auto made = make(*named); !made) {
+    const auto made = make(*named);
+    if (!made) {
       return Error{made.error()};
     }
-    return ResultsFolder(*named, Naming::kUsers);
+    return ResultsFolder(*named, Naming::kUsers, *made == Made::kNew);
   }
   const auto seconds = std::chrono::system_clock::to_time_t(now);
   const std::string name =
       fmt::format("{:%Y%m%dT%H%M%SZ}-{}-{}", fmt::gmtime(seconds), system, what);
-  fs::path path = fs::path("results") / name;
-  // Two runs within a second do not share a folder.
-  for (int i = 2; fs::exists(path) || fs::exists(path.string() + ".INVALID"); ++i) {
-    path = fs::path("results") / fmt::format("{}-{}", name, i);
+  // Two runs within a second do not share a folder: whoever makes it has it.
+  for (int i = 1;; ++i) {
+    const fs::path path = fs::path("results") / (i == 1 ? name : fmt::format("{}-{}", name, i));
+    std::error_code ignored;
+    if (fs::exists(path.string() + ".INVALID", ignored)) {
+      continue;
+    }
+    const auto made = make(path);
+    if (!made) {
+      return Error{made.error()};
+    }
+    if (*made == Made::kNew) {
+      return ResultsFolder(path, Naming::kOurs, true);
+    }
   }
-  if (const auto made = make(path); !made) {
-    return Error{made.error()};
-  }
-  return ResultsFolder(path, Naming::kOurs);
 }
 
 Result<void> ResultsFolder::write(const RunRecord& record) const {
@@ -119,7 +136,12 @@ Result<void> ResultsFolder::mark_invalid() {
 
 void ResultsFolder::discard() noexcept {
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  for (const char* name : {"run.json", "run.json.part", "run.hlog", "timeline.csv", "INVALID"}) {
+    fs::remove(path_ / name, ignored);
+  }
+  if (made_) {
+    fs::remove(path_, ignored);  // not if anyone else has put a file there
+  }
 }
 
 Result<RunRecord> read_record(const fs::path& path) {

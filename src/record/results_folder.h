@@ -31,16 +31,18 @@ class ResultsFolder {
   /// end, or a file INVALID in it where the user chose the name.
   Result<void> mark_invalid();
 
-  /// Removes a folder in which nothing was measured.
+  /// Removes our files from a folder in which nothing was measured, and the folder if it
+  /// was made for the run and holds nothing else.
   void discard() noexcept;
 
  private:
   enum class Naming { kOurs, kUsers };
-  ResultsFolder(std::filesystem::path path, Naming naming)
-      : path_(std::move(path)), naming_(naming) {}
+  ResultsFolder(std::filesystem::path path, Naming naming, bool made)
+      : path_(std::move(path)), naming_(naming), made_(made) {}
 
   std::filesystem::path path_;
   Naming naming_;
+  bool made_;
 };
 
 /// Writes a file next to `path`, syncs it and renames it into place.

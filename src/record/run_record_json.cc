@@ -3,6 +3,10 @@
 // run.json, written and read. docs/RECORD_FORMAT.md describes every field.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
 #include "record/run_record.h"
 
 namespace raftperf::record {
@@ -154,6 +158,28 @@ Json verification_json(const VerificationRecord& verification) {
 
 // --- Reading ---
 
+/// Whether a value is of a field's type. The library itself would turn 1.5 into 1, true
+/// into 1 and -1 into 2^64 - 1.
+template <typename T>
+bool holds(const Json& value) {
+  if constexpr (std::is_same_v<T, Json>) {
+    return true;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value.is_boolean();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return value.is_string();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return value.is_number();
+  } else if constexpr (std::is_integral_v<T>) {
+    return value.is_number_unsigned()
+               ? std::in_range<T>(value.get<std::uint64_t>())
+               : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+  } else {  // a list of strings
+    return value.is_array() &&
+           std::all_of(value.begin(), value.end(), [](const Json& each) { return each.is_string(); });
+  }
+}
+
 /// Walks a JSON object; remembers the first field that is missing or of another type.
 class Fields {
  public:
@@ -177,11 +203,11 @@ class Fields {
       fail(name, "missing");
       return;
     }
-    try {
-      json_[name].get_to(to);
-    } catch (const nlohmann::json::exception&) {
+    if (!holds<T>(json_[name])) {
       fail(name, "of the wrong type");
+      return;
     }
+    json_[name].get_to(to);
   }
   template <typename T>
   void read(const char* name, std::optional<T>& to) const {
@@ -263,7 +289,7 @@ void read_infinite(const Fields& fields, RunRecord& record) {
   const Fields inner = fields.at(kName);
   for (std::size_t i = 0; i < load::kQuantiles.size(); ++i) {
     const std::string field(load::kQuantiles[i].field);
-    if (inner.json().contains(field) && inner.json()[field].is_number()) {
+    if (!inner.json().contains(field) || inner.json()[field] != "infinite") {
       std::int64_t value = 0;
       inner.read(field.c_str(), value);
       record.if_lost_were_infinite[i] = value;
@@ -273,8 +299,8 @@ void read_infinite(const Fields& fields, RunRecord& record) {
 
 void read_judgement(const Fields& fields, JudgementRecord& judgement) {
   fields.read("status", judgement.status);
-  if (!fields.json().contains("reasons")) {
-    fields.fail("reasons", "missing");
+  if (!fields.json().contains("reasons") || !fields.json()["reasons"].is_array()) {
+    fields.fail("reasons", "a list is missing");
     return;
   }
   for (const Json& each : fields.json()["reasons"]) {
@@ -316,8 +342,12 @@ void read_cluster(const Fields& fields, ClusterRecord& cluster) {
     }
   }
   for (const Json& each : fields.json()["server_cpu_share"]) {
-    cluster.server_cpu_share.push_back(each.is_number() ? std::optional(each.get<double>())
-                                                        : std::nullopt);
+    if (!each.is_number() && !each.is_null()) {
+      fields.fail("server_cpu_share", "of the wrong type");
+      return;
+    }
+    cluster.server_cpu_share.push_back(each.is_null() ? std::nullopt
+                                                      : std::optional(each.get<double>()));
   }
   for (const Json& each : fields.json()["events"]) {
     const Fields event = fields.element(each, "events");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace raftperf::report {
@@ -32,18 +33,18 @@ std::string micros_text(std::optional<std::int64_t> ns) {
 }
 
 std::string rate_text(double per_second) {
-  return separated(per_second < 1e5 ? fmt::format("{:.1f}", per_second)
+  return separated(per_second < 99'999.95 ? fmt::format("{:.1f}", per_second)
                                     : fmt::format("{:.0f}", per_second)) +
          "/s";
 }
 
 std::string percent_text(double share) {
   const double percent = 100 * share;
-  return fmt::format("{:.{}f} %", percent, std::abs(percent) < 10 ? 2 : 1);
+  return fmt::format("{:.{}f} %", percent, std::abs(percent) < 9.995 ? 2 : 1);
 }
 
 std::string number_text(double value) {
-  if (std::abs(value) >= 1000) {
+  if (std::abs(value) >= 999.95) {
     return separated(fmt::format("{:.0f}", value));
   }
   return fmt::format("{:.4g}", value);

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "report/numbers.h"
 
@@ -27,10 +29,27 @@ std::string option(const RunRecord& record, std::string_view name) {
   return "-";
 }
 
+/// Appends `part` at `column`, broken between words where it does not fit into 80 columns.
+void append_wrapped(std::string& text, std::size_t& column, std::string_view part,
+                    std::size_t indent) {
+  while (!part.empty()) {
+    const std::size_t length = std::min(part.find(' ', 1), part.size());
+    if (column + length > kColumns && column > indent) {
+      text += "\n" + std::string(indent, ' ');
+      column = indent;
+      part.remove_prefix(part.front() == ' ' ? 1 : 0);
+      continue;
+    }
+    text += part.substr(0, length);
+    column += length;
+    part.remove_prefix(length);
+  }
+}
+
 /// A label and its text, wrapped at 80 columns between the text's parts.
 std::string line(std::string_view label, const std::vector<std::string>& parts) {
-  std::string text = fmt::format("{:<{}}", label, kIndent);
-  std::size_t column = kIndent;
+  std::string text = fmt::format("{:<{}} ", label, kIndent - 1);
+  std::size_t column = text.size();
   bool first = true;
   for (const std::string& part : parts) {
     if (!first && column + 3 + part.size() > kColumns) {
@@ -40,8 +59,7 @@ std::string line(std::string_view label, const std::vector<std::string>& parts) 
       text += "   ";
       column += 3;
     }
-    text += part;
-    column += part.size();
+    append_wrapped(text, column, part, kIndent);
     first = false;
   }
   return text + "\n";
@@ -63,7 +81,10 @@ std::string judgement(std::string_view name, const JudgementRecord& judged) {
     text += fmt::format("{:{}}{}: {}, limit {}\n", "", kIndent, finding.code,
                         with_unit(finding.measured, finding.unit),
                         with_unit(finding.limit, finding.unit));
-    text += fmt::format("{:{}}  {}\n", "", kIndent, finding.remedy);
+    text += std::string(kIndent + 2, ' ');
+    std::size_t column = kIndent + 2;
+    append_wrapped(text, column, finding.remedy, kIndent + 2);
+    text += "\n";
   }
   return text;
 }
@@ -77,8 +98,8 @@ std::string heading(const RunRecord& record) {
   } else {
     parts = {"closed loop", fmt::format("{} outstanding", option(record, "threads"))};
   }
-  parts.push_back(fmt::format("{:.3g} s measured after {:.3g} s", record.window.measure_s,
-                              record.window.warmup_s));
+  parts.push_back(fmt::format("{} s measured after {} s", number_text(record.window.measure_s),
+                              number_text(record.window.warmup_s)));
   return line(record.system, parts);
 }
 

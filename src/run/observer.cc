@@ -10,7 +10,7 @@ namespace {
 using load::Duration;
 using load::TimePoint;
 
-constexpr Duration kSampleEvery = std::chrono::milliseconds{10};
+constexpr Duration kSampleLate = std::chrono::milliseconds{20};
 constexpr Duration kProgressEvery = std::chrono::seconds{1};
 
 std::vector<load::LatencyRecorder*> recorders_of(const std::vector<WorkerThread*>& workers) {
@@ -48,15 +48,18 @@ void Observer::run() {
   MonotonicClock clock;
   // Sampling instants are fixed beforehand: sampling when the thread happens to wake
   // would see the system at its convenience.
-  for (TimePoint next = start_; !ending_.load(); next += kSampleEvery) {
+  for (std::uint64_t i = 0; !ending_.load(); ++i) {
+    const TimePoint next = start_ + load::sample_offset(i);
     std::this_thread::sleep_until(next);
     const TimePoint now = clock.now();
+    if (now - next > kSampleLate) {
+      continue;  // this process did not run: one sample for all that time, not many
+    }
     sample(now);
     merger_.collect();
     if (now >= progress_at_) {
       report_progress(now);
     }
-    next = std::max(next, now - kSampleEvery);
   }
 }
 

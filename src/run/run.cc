@@ -67,6 +67,9 @@ void add(drivers::TransportStats& to, const drivers::TransportStats& from) noexc
   to.frames_received += from.frames_received;
   to.receives += from.receives;
   to.protocol_errors += from.protocol_errors;
+  if (to.trouble.empty()) {
+    to.trouble = from.trouble;
+  }
 }
 
 using Threads = std::vector<std::unique_ptr<WorkerThread>>;
@@ -79,6 +82,21 @@ Result<void> wait_connected(Threads& threads) {
     }
   }
   return first_error;
+}
+
+/// With fewer connections than asked a result would carry a label that is not true. A
+/// driver reports what it has; to refuse is here, so that it is the same for all.
+Result<void> require_all_connections(const Threads& threads) {
+  drivers::TransportStats total;
+  for (const auto& thread : threads) {
+    add(total, thread->report().transport);
+  }
+  if (total.connections_live >= total.connections_asked) {
+    return {};
+  }
+  return Error{fmt::format("{} of {} connections could be made{}{}", total.connections_live,
+                           total.connections_asked, total.trouble.empty() ? "" : ": ",
+                           total.trouble)};
 }
 
 RunResult collect(Threads& threads, load::Summary summary) {
@@ -137,6 +155,9 @@ Result<RunResult> execute(const RunPlan& plan, const drivers::DriverFactory& fac
   if (const auto connected = wait_connected(threads); !connected) {
     return Error{connected.error()};
   }
+  if (const auto complete = require_all_connections(threads); !complete) {
+    return Error{complete.error()};
+  }
   MonotonicClock clock;
   const load::TimePoint start = clock.now() + kStartLead;
   const auto start_utc = std::chrono::system_clock::now() + kStartLead;
@@ -153,6 +174,7 @@ Result<RunResult> execute(const RunPlan& plan, const drivers::DriverFactory& fac
   if (plan.mode == load::LoadMode::kOpen) {
     result.summary.offered = plan.schedule.rate;
   }
+  result.start = start;
   result.window_start_utc =
       start_utc + std::chrono::duration_cast<std::chrono::system_clock::duration>(
                       prepared->window.start);

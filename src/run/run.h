@@ -39,6 +39,7 @@ struct RunResult {
   std::uint32_t request_bytes = 0;
   std::string pace;
   std::vector<load::Duration> worker_cpu_time;
+  load::TimePoint start;  ///< What the schedule is relative to.
   std::chrono::system_clock::time_point window_start_utc;
 };
 
@@ -46,7 +47,8 @@ struct RunResult {
 Result<void> check(const RunPlan& plan);
 
 /// Connects, warms up, measures, drains. Blocks until it is over; `signals.stop` and
-/// `signals.abandon` shorten it. An error only where nothing could be started.
+/// `signals.abandon` shorten it. An error only where nothing could be started, or where
+/// fewer connections than asked stand at the start: then it says how many.
 Result<RunResult> execute(const RunPlan& plan, const drivers::DriverFactory& factory,
                           const Signals& signals, const ObserverCallbacks& callbacks);
 

@@ -53,7 +53,7 @@ class Simulation {
   std::vector<std::unique_ptr<load::CompletionSink>> sinks_;
   std::vector<std::unique_ptr<drivers::SimDriver>> drivers_;
   load::InFlightSamples in_flight_;
-  TimePoint next_sample_;
+  std::uint64_t samples_ = 0;
 };
 
 Result<void> Simulation::prepare() {
@@ -71,7 +71,6 @@ Result<void> Simulation::prepare() {
   }
   const std::uint32_t slots = options_.slots != 0 ? options_.slots : (open ? 1000 : 100);
   start_ = clock_.now();
-  next_sample_ = start_;
   for (std::uint32_t i = 0; i < options_.workers; ++i) {
     auto options = options_.worker;
     options.stripe = {.worker = i, .workers = options_.workers};
@@ -104,8 +103,8 @@ TimePoint Simulation::next_instant(const std::vector<TimePoint>& wakes) const {
 }
 
 void Simulation::sample(TimePoint until) {
-  for (; next_sample_ <= until; next_sample_ += std::chrono::milliseconds{10}) {
-    if (!options_.worker.window.contains(next_sample_ - start_)) {
+  for (; start_ + load::sample_offset(samples_) <= until; ++samples_) {
+    if (!options_.worker.window.contains(load::sample_offset(samples_))) {
       continue;
     }
     double total = 0;

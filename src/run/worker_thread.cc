@@ -68,7 +68,8 @@ void WorkerThread::run(const drivers::DriverFactory& factory) {
   load::CompletionSink sink(*worker_);
   auto connected = (*driver)->connect(sink);
   const bool ok = connected.ok();
-  report_.connections_at_start = (*driver)->transport().connections_live;
+  report_.transport = (*driver)->transport();
+  report_.connections_at_start = report_.transport.connections_live;
   load::Operation sample;
   sample.kind = options_.worker.workload.kind;
   sample.value_size = options_.worker.workload.value_size;

@@ -72,7 +72,8 @@ class WorkerThread {
   void cancel();
   void join();
 
-  /// What the thread did; valid after `join`.
+  /// What the thread did; valid after `join`, and the first three between `connected` and
+  /// `start`.
   struct Report {
     drivers::TransportStats transport;
     std::uint32_t connections_at_start = 0;

@@ -45,13 +45,18 @@ std::string read_file(const std::filesystem::path& path) {
 }  // namespace
 
 Result<StubProcess> StubProcess::start(const std::vector<std::string>& arguments) {
+  return start(RAFTPERF_STUB_PROGRAM, arguments);
+}
+
+Result<StubProcess> StubProcess::start(const std::filesystem::path& program,
+                                       const std::vector<std::string>& arguments) {
   StubProcess stub;
   std::string name = std::filesystem::temp_directory_path() / "raftperf-stub-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) {
     return failed("mkdtemp");
   }
   stub.directory_ = name;
-  std::vector<std::string> words{RAFTPERF_STUB_PROGRAM, "--counters-file",
+  std::vector<std::string> words{program, "--counters-file",
                                  stub.directory_ / "counters.json", "--arrival-log",
                                  stub.arrival_log()};
   words.insert(words.end(), arguments.begin(), arguments.end());

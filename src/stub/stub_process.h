@@ -14,13 +14,16 @@
 
 namespace raftperf::stub {
 
-/// For tests: the program raftperf-stub in a process of its own, with its logs in a
-/// temporary directory. What is started is stopped by its pid, at the latest by the
+/// The program raftperf-stub in a process of its own, with its logs in a temporary
+/// directory. What is started is stopped by its pid, at the latest by the
 /// destructor. Every wait is bounded by 30 s. One thread.
 class StubProcess {
  public:
   /// Starts it with these arguments beside --counters-file and --arrival-log, and
   /// waits for its ready line. The error holds what it printed to stderr.
+  static Result<StubProcess> start(const std::filesystem::path& program,
+                                   const std::vector<std::string>& arguments);
+  /// The one of this build, for tests.
   static Result<StubProcess> start(const std::vector<std::string>& arguments);
 
   StubProcess(StubProcess&& other) noexcept;

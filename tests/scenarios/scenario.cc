@@ -102,13 +102,19 @@ std::string read_client(const Scenario& scenario, Setup& setup) {
   Reader reader(scenario.subject.at("client"));
   Duration at{0};
   Duration length{0};
+  Duration every{0};
   Duration interrupt{0};
   reader.read("stall_at", at, [](const auto& t) { return parse_duration(t); });
   reader.read("stall_for", length, [](const auto& t) { return parse_duration(t); });
+  reader.read("stall_every", every, [](const auto& t) { return parse_duration(t); });
   reader.read("interrupt_at", interrupt, [](const auto& t) { return parse_duration(t); });
   reader.read("gap", setup.run.gap, [](const auto& t) { return parse_duration(t); });
-  if (length > Duration{0}) {
+  const Duration end = setup.run.schedule.warmup + setup.run.schedule.measure;
+  for (; length > Duration{0} && at < end; at += every) {
     setup.run.client_stalls.push_back({.at = at, .length = length});
+    if (every == Duration{0}) {
+      break;
+    }
   }
   if (interrupt > Duration{0}) {
     setup.run.interrupt = interrupt;
@@ -218,6 +224,7 @@ std::string counts_text(const load::Summary& summary) {
       text += fmt::format("  {} {}", name, count);
     }
   };
+  add("resent", summary.counts.attempts - summary.books.sent);
   add("redirects", summary.counts.redirects);
   add("mismatches", summary.counts.mismatches);
   add("late_replies", summary.late_replies);

@@ -49,10 +49,14 @@ void SimDriver::serve(const Operation& operation, TimePoint now) {
   if (inside(options_.held, now) || falls_on(options_.drop_every)) {
     return;
   }
-  if (inside(options_.no_leader, now) || operation.node != options_.leader) {
+  const bool leaderless = inside(options_.no_leader, now);
+  const bool circling = inside(options_.circling, now);
+  if (leaderless || circling || operation.node != options_.leader) {
     completion.outcome = Outcome::kRejected;
     completion.reason = Reason::kNotLeader;
-    if (!inside(options_.no_leader, now)) {
+    if (circling) {
+      completion.leader_hint = static_cast<int>((operation.node + 1) % options_.nodes);
+    } else if (!leaderless) {
       completion.leader_hint = static_cast<int>(options_.leader);
     }
   } else if (falls_on(options_.error_every)) {
@@ -122,12 +126,22 @@ Result<std::vector<SimPeriod>> parse_periods(std::string_view text) {
   return periods;
 }
 
-template <typename T, typename Parsed>
-Result<void> assign(T& to, const Result<Parsed>& parsed) {
+template <typename T>
+Result<void> assign(T& to, const Result<T>& parsed) {
   if (!parsed) {
     return Error{parsed.error()};
   }
-  to = static_cast<T>(*parsed);
+  to = *parsed;
+  return {};
+}
+
+Result<void> assign_number(std::uint32_t& to, std::string_view text, std::uint32_t min) {
+  constexpr std::uint32_t kMax = 1'000'000;
+  const auto parsed = parse_count(text);
+  if (!parsed || *parsed < min || *parsed > kMax) {
+    return Error{fmt::format("'{}' is not a whole number from {} to {}", text, min, kMax)};
+  }
+  to = static_cast<std::uint32_t>(*parsed);
   return {};
 }
 
@@ -137,6 +151,13 @@ Result<void> assign_periods(std::vector<SimPeriod>& to, std::string_view text) {
     return Error{periods.error()};
   }
   to = *std::move(periods);
+  std::sort(to.begin(), to.end(),
+            [](const SimPeriod& a, const SimPeriod& b) { return a.at < b.at; });
+  for (std::size_t i = 1; i < to.size(); ++i) {
+    if (to[i].at < to[i - 1].at + to[i - 1].length) {
+      return Error{fmt::format("'{}' has periods that overlap", text)};
+    }
+  }
   return {};
 }
 
@@ -153,16 +174,19 @@ struct Setting {
   Result<void> (*read)(SimOptions& options, std::string_view text);
 };
 
-constexpr std::array<Setting, 11> kSettings{{
+constexpr std::array<Setting, 14> kSettings{{
     {"service_time",
      [](SimOptions& o, std::string_view t) { return assign(o.server.service_time, parse_duration(t)); }},
     {"distribution",
      [](SimOptions& o, std::string_view t) { return assign_distribution(o.server.distribution, t); }},
     {"servers",
-     [](SimOptions& o, std::string_view t) { return assign(o.server.servers, parse_count(t)); }},
+     [](SimOptions& o, std::string_view t) { return assign_number(o.server.servers, t, 0); }},
     {"seed", [](SimOptions& o, std::string_view t) { return assign(o.server.seed, parse_count(t)); }},
     {"stall", [](SimOptions& o, std::string_view t) { return assign_periods(o.server.stalls, t); }},
     {"no_leader", [](SimOptions& o, std::string_view t) { return assign_periods(o.no_leader, t); }},
+    {"circling", [](SimOptions& o, std::string_view t) { return assign_periods(o.circling, t); }},
+    {"leader", [](SimOptions& o, std::string_view t) { return assign_number(o.leader, t, 0); }},
+    {"nodes", [](SimOptions& o, std::string_view t) { return assign_number(o.nodes, t, 1); }},
     {"held", [](SimOptions& o, std::string_view t) { return assign_periods(o.held, t); }},
     {"refused", [](SimOptions& o, std::string_view t) { return assign_periods(o.refused, t); }},
     {"error_every",

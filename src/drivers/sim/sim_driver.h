@@ -19,7 +19,9 @@ struct SimOptions {
   std::vector<SimPeriod> no_leader;  ///< Nobody leads: answered "not leader", without a hint.
   std::vector<SimPeriod> held;       ///< What arrives inside is never answered.
   std::vector<SimPeriod> refused;    ///< The driver takes nothing: back pressure.
+  std::vector<SimPeriod> circling;   ///< Nobody leads, and each node names the next one.
   std::uint32_t leader = 0;          ///< Only this node answers; others name it.
+  std::uint32_t nodes = 1;           ///< How many there are, for `circling`.
 };
 
 /// A driver whose server is computed (`SimServer`), in this process: the rig's ground
@@ -34,7 +36,7 @@ class SimDriver final : public Driver {
   void poll() noexcept override;
   void reconnect(std::uint32_t node) noexcept override;
   [[nodiscard]] int wait_descriptor() const noexcept override { return -1; }
-  [[nodiscard]] TransportStats transport() const noexcept override { return transport_; }
+  [[nodiscard]] TransportStats transport() const override { return transport_; }
   [[nodiscard]] std::uint32_t request_bytes(const load::Operation&) const noexcept override {
     return 0;
   }

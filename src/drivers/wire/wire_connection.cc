@@ -5,28 +5,36 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
 
 namespace raftperf::drivers {
 namespace {
 
-constexpr std::size_t kBufferSize = 256 * 1024;
+// Holds the largest batch of small requests; of the largest requests a few.
+constexpr std::size_t kOutputSize = 128 * 1024;
 
 }  // namespace
 
-WireConnection::WireConnection(std::size_t frame_max)
-    : out_(std::max(kBufferSize, 4 * frame_max)), in_(kBufferSize) {}
+WireConnection::WireConnection(std::uint32_t node, std::size_t frame_max)
+    : node_(node),
+      capacity_(std::max(kOutputSize, 2 * frame_max)),
+      out_(std::make_unique_for_overwrite<std::byte[]>(capacity_)) {}
 
 void WireConnection::open(FileDescriptor fd) noexcept {
   fd_ = std::move(fd);
   state_ = State::kConnecting;
-  sent_ = filled_ = parsed_ = received_ = 0;
+  blocked_ = broken_ = false;
+  sent_ = filled_ = kept_ = 0;
 }
 
 void WireConnection::greet() noexcept {
-  std::byte* frame = reserve(wire::kHeaderSize + 12);
-  const std::size_t body = wire::put(frame + wire::kHeaderSize, wire::HelloRequest{});
-  wire::put_request_header(frame, wire::Kind::kHello, 0, static_cast<std::uint32_t>(body));
+  std::byte* frame = reserve(wire::kHeaderSize + wire::kHelloRequestSize);
+  wire::put_request_header(frame, wire::Kind::kHello, 0, wire::kHelloRequestSize);
+  wire::put(frame + wire::kHeaderSize, wire::HelloRequest{});
   state_ = State::kGreeting;
+  flush();
 }
 
 void WireConnection::close() noexcept {
@@ -34,50 +42,40 @@ void WireConnection::close() noexcept {
   state_ = State::kClosed;
 }
 
-std::byte* WireConnection::reserve(std::size_t size) noexcept {
-  if (filled_ + size > out_.size()) {
-    std::copy(out_.begin() + static_cast<std::ptrdiff_t>(sent_),
-              out_.begin() + static_cast<std::ptrdiff_t>(filled_), out_.begin());
-    filled_ -= sent_;
-    sent_ = 0;
-    if (filled_ + size > out_.size()) {
-      return nullptr;
-    }
+void WireConnection::flush() noexcept {
+  ssize_t sent = 0;
+  do {
+    sent = ::send(fd_.get(), out_.get() + sent_, filled_ - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0 && errno != EAGAIN) {
+    broken_ = true;
   }
-  std::byte* at = out_.data() + filled_;
-  filled_ += size;
-  return at;
+  sent_ += sent > 0 ? static_cast<std::size_t>(sent) : 0;
+  blocked_ = broken_ || sent_ < filled_;
+  if (sent_ == filled_) {
+    sent_ = filled_ = 0;
+  }
 }
 
-WireConnection::Io WireConnection::flush() noexcept {
-  const ssize_t sent =
-      ::send(fd_.get(), out_.data() + sent_, filled_ - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent < 0) {
-    return errno == EAGAIN || errno == EINTR ? Io::kWouldBlock : Io::kLost;
+WireConnection::Received WireConnection::receive(std::span<std::byte> buffer) noexcept {
+  std::memcpy(buffer.data(), rest_.data(), kept_);
+  const std::size_t room = buffer.size() - kept_;
+  ssize_t got = 0;
+  do {
+    got = ::recv(fd_.get(), buffer.data() + kept_, room, MSG_DONTWAIT);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0) {
+    const bool would_block = got < 0 && errno == EAGAIN;
+    return {.io = would_block ? Io::kWouldBlock : Io::kLost, .more = false, .bytes = {}};
   }
-  sent_ += static_cast<std::size_t>(sent);
-  if (sent_ < filled_) {
-    return Io::kWouldBlock;
-  }
-  sent_ = filled_ = 0;
-  return Io::kDone;
+  const auto count = static_cast<std::size_t>(got);
+  return {.io = Io::kDone, .more = count == room, .bytes = buffer.first(kept_ + count)};
 }
 
-WireConnection::Io WireConnection::receive(bool& more) noexcept {
-  if (parsed_ > 0) {
-    std::copy(in_.begin() + static_cast<std::ptrdiff_t>(parsed_),
-              in_.begin() + static_cast<std::ptrdiff_t>(received_), in_.begin());
-    received_ -= parsed_;
-    parsed_ = 0;
-  }
-  const std::size_t room = in_.size() - received_;
-  const ssize_t got = ::recv(fd_.get(), in_.data() + received_, room, MSG_DONTWAIT);
-  more = got == static_cast<ssize_t>(room);
-  if (got > 0) {
-    received_ += static_cast<std::size_t>(got);
-    return Io::kDone;
-  }
-  return got < 0 && (errno == EAGAIN || errno == EINTR) ? Io::kWouldBlock : Io::kLost;
+void WireConnection::keep(std::span<const std::byte> rest) noexcept {
+  CHECK(rest.size() <= rest_.size());
+  std::memcpy(rest_.data(), rest.data(), rest.size());
+  kept_ = rest.size();
 }
 
 }  // namespace raftperf::drivers

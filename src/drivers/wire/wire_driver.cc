@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
-
-#include "base/check.h"
+#include <cerrno>
+#include <cstring>
 
 namespace raftperf::drivers {
 namespace {
@@ -18,15 +18,28 @@ using State = WireConnection::State;
 using Io = WireConnection::Io;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr std::size_t kCompareAndSetFrame = wire::kHeaderSize + 24;
+constexpr std::size_t kInputSize = 256 * 1024;
+constexpr std::size_t kOkReplySize = wire::kHeaderSize + 8;
 
-std::size_t frame_size(const Operation& operation) noexcept {
-  return operation.kind == OperationKind::kCompareAndSet
-             ? kCompareAndSetFrame
-             : wire::kHeaderSize + operation.value_size;
+wire::Kind kind_of(OperationKind kind) noexcept {
+  return kind == OperationKind::kCompareAndSet ? wire::Kind::kCompareAndSet : wire::Kind::kAppend;
 }
 
-/// What a reply means to the rig. SPEC.md section 4.
+std::size_t frame_size(const Operation& operation) noexcept {
+  return wire::kHeaderSize + (operation.kind == OperationKind::kCompareAndSet
+                                  ? wire::kCompareAndSetSize
+                                  : operation.value_size);
+}
+
+/// The first half of the header of an answer that went well.
+std::uint64_t ok_header(OperationKind kind) noexcept {
+  std::array<std::byte, wire::kHeaderSize> header;
+  wire::put_reply_header(header.data(), kind_of(kind), wire::Status::kOk, 0, 8);
+  return wire::load<std::uint64_t>(header.data());
+}
+
+/// What a reply means to the rig. SPEC.md section 4. REQUIRES: an append's or a
+/// compare-and-set's.
 load::Completion completion_of(const wire::Frame& frame) noexcept {
   using load::Outcome;
   using load::Reason;
@@ -69,93 +82,64 @@ Result<DriverPtr> WireDriver::create(const DriverConfig& config) {
                              config.value_size, wire::kBodyLengthMax)};
   }
   if (!config.settings.empty()) {
-    return Error{fmt::format("the wire driver has no setting '{}'", config.settings.begin()->first)};
+    return Error{
+        fmt::format("the wire driver has no setting '{}'", config.settings.begin()->first)};
   }
-  return DriverPtr(new WireDriver(config));
+  if (config.nodes.empty()) {
+    return Error{"the wire driver needs the address of a node; example: 127.0.0.1:8300"};
+  }
+  if (config.connections == 0) {
+    return Error{"connections 0: the wire driver needs 1 or more per node; example: 4"};
+  }
+  std::unique_ptr<WireDriver> driver(new WireDriver(config));
+  if (!driver->epoll_.valid()) {
+    return Error{fmt::format("epoll: {}", std::strerror(errno))};
+  }
+  return DriverPtr(std::move(driver));
 }
 
 WireDriver::WireDriver(const DriverConfig& config)
     : config_(config),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      next_address_(config.nodes.size(), 0),
-      outstanding_(config.in_flight_max) {
-  const std::size_t count = config.nodes.size() * config.connections;
-  tries_.resize(count, 0);
+      nodes_(config.nodes.size()),
+      outstanding_(config.in_flight_max),
+      in_(kInputSize),
+      ok_header_(ok_header(config.operation)) {
+  const std::size_t value_size = config.operation == OperationKind::kCompareAndSet
+                                     ? wire::kCompareAndSetSize
+                                     : config.value_size;
+  const std::size_t count = nodes_.size() * config.connections;
   stats_.connections_asked = static_cast<std::uint32_t>(count);
   connections_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    connections_.emplace_back(wire::kHeaderSize + std::max(config.value_size, 24U));
+    connections_.emplace_back(static_cast<std::uint32_t>(i / config.connections),
+                              wire::kHeaderSize + value_size);
   }
   touched_.reserve(count);
+  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));  // last, so that its errno is kept
 }
 
-Result<void> WireDriver::connect(load::CompletionSink& sink) {
-  sink_ = &sink;
-  if (const auto resolved = resolve_nodes(); !resolved) {
-    return resolved;
-  }
-  for (std::size_t i = 0; i < connections_.size(); ++i) {
-    if (!start(i)) {
-      lose(i);
-    }
-  }
-  await_greetings();
-  if (std::none_of(connections_.begin(), connections_.end(),
-                   [](const WireConnection& connection) { return connection.ready(); })) {
-    return Error{fmt::format("no node answers on {}{}", to_string(config_.nodes.front()),
-                             config_.nodes.size() > 1 ? " and the others" : "")};
-  }
-  return {};
-}
-
-Result<void> WireDriver::resolve_nodes() {
-  for (const net::Endpoint& node : config_.nodes) {
-    auto addresses = net::resolve(node);
-    if (!addresses) {
-      return Error{addresses.error()};
-    }
-    addresses_.push_back(*std::move(addresses));
-  }
-  return {};
-}
-
-bool WireDriver::start(std::size_t connection) noexcept {
-  const std::uint32_t node = node_of(connection);
-  const auto& addresses = addresses_[node];
-  auto fd = net::start_connect(addresses[next_address_[node] % addresses.size()]);
-  if (!fd) {
-    return false;
-  }
-  epoll_event event{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {}};
-  event.data.u64 = connection;
-  CHECK_EQ(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd->get(), &event), 0);
-  connections_[connection].open(*std::move(fd));
-  return true;
-}
-
-void WireDriver::await_greetings() noexcept {
-  const auto deadline = sink_->arrived().time() + config_.connect_timeout;
-  const auto undecided = [](const WireConnection& connection) {
-    return connection.state() == State::kConnecting || connection.state() == State::kGreeting;
-  };
-  while (std::any_of(connections_.begin(), connections_.end(), undecided)) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - sink_->arrived().time());
-    if (left.count() <= 0) {
+std::size_t WireDriver::submit(std::span<const Operation> operations) noexcept {
+  std::size_t taken = 0;
+  for (const Operation& operation : operations) {
+    const std::size_t index = choose(operation);
+    if (index == kNone || !put(index, operation)) {
       break;
     }
-    epoll_event event{};
-    if (::epoll_wait(epoll_.get(), &event, 1, static_cast<int>(left.count())) > 0) {
-      on_event(event.data.u64, event.events);
+    outstanding_[operation.id.slot()] = {.id = operation.id.bits(),
+                                         .connection = static_cast<std::uint32_t>(index + 1)};
+    ++taken;
+  }
+  stats_.frames_sent += taken;
+  for (const std::size_t index : touched_) {
+    if (connections_[index].has_output()) {
+      flush(index);
     }
   }
-  for (std::size_t i = 0; i < connections_.size(); ++i) {
-    if (undecided(connections_[i])) {
-      lose(i);
-    }
-  }
+  touched_.clear();
+  return taken;
 }
 
+/// A ready connection to the operation's node, by its lane; kNone if there is none.
 std::size_t WireDriver::choose(const Operation& operation) const noexcept {
   const std::size_t first = std::size_t{operation.node} * config_.connections;
   for (std::uint32_t i = 0; i < config_.connections; ++i) {
@@ -167,83 +151,86 @@ std::size_t WireDriver::choose(const Operation& operation) const noexcept {
   return kNone;
 }
 
-std::size_t WireDriver::submit(std::span<const Operation> operations) noexcept {
-  std::size_t taken = 0;
-  for (const Operation& operation : operations) {
-    const std::size_t index = choose(operation);
-    if (index == kNone) {
-      break;
-    }
-    WireConnection& connection = connections_[index];
-    const bool was_empty = !connection.has_output();
-    if (!put(connection, operation)) {
-      break;
-    }
-    outstanding_[operation.id.slot()] = {.id = operation.id.bits(),
-                                         .connection = static_cast<std::uint32_t>(index + 1)};
-    if (was_empty) {
-      touched_.push_back(index);
-    }
-    ++taken;
-  }
-  stats_.frames_sent += taken;
-  for (const std::size_t index : touched_) {
-    flush(index);
-  }
-  touched_.clear();
-  return taken;
-}
-
-bool WireDriver::put(WireConnection& connection, const Operation& operation) noexcept {
+bool WireDriver::put(std::size_t index, const Operation& operation) noexcept {
   const std::size_t size = frame_size(operation);
-  std::byte* frame = connection.reserve(size);
+  std::byte* frame = reserve(index, size);
   if (frame == nullptr) {
     return false;
   }
   const auto body = static_cast<std::uint32_t>(size - wire::kHeaderSize);
+  wire::put_request_header(frame, kind_of(operation.kind), operation.id.bits(), body);
   if (operation.kind == OperationKind::kCompareAndSet) {
-    wire::put_request_header(frame, wire::Kind::kCompareAndSet, operation.id.bits(), body);
     wire::put(frame + wire::kHeaderSize, wire::CompareAndSet{.key = operation.key,
                                                              .expected = operation.expected,
                                                              .desired = operation.value});
   } else {
-    wire::put_request_header(frame, wire::Kind::kAppend, operation.id.bits(), body);
     load::write_payload(operation, {frame + wire::kHeaderSize, body});
   }
   return true;
 }
 
-void WireDriver::flush(std::size_t connection) noexcept {
+std::byte* WireDriver::reserve(std::size_t index, std::size_t size) noexcept {
+  WireConnection& connection = connections_[index];
+  if (!connection.has_output()) {
+    std::byte* frame = connection.reserve(size);
+    if (frame != nullptr) {
+      touched_.push_back(index);
+    }
+    return frame;
+  }
+  std::byte* frame = connection.reserve(size);
+  if (frame == nullptr) {
+    // A batch of large requests is larger than the buffer.
+    flush(index);
+    frame = connection.reserve(size);
+  }
+  return frame;
+}
+
+void WireDriver::flush(std::size_t index) noexcept {
   ++stats_.sends;
-  // A lost connection is noticed by the next poll: nothing is completed inside submit.
-  (void)connections_[connection].flush();
+  connections_[index].flush();
+  // Nothing is completed inside submit: the next poll takes care of it.
+  broken_ = broken_ || connections_[index].broken();
 }
 
 void WireDriver::poll() noexcept {
   std::array<epoll_event, 64> events;
-  const int ready =
-      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  const int ready = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < ready; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     on_event(event.data.u64, event.events);
+  }
+  if (broken_) [[unlikely]] {
+    broken_ = false;
+    for (std::size_t index = 0; index < connections_.size(); ++index) {
+      if (connections_[index].state() != State::kClosed && connections_[index].broken()) {
+        fail(index, "the connection was lost");
+      }
+    }
+  }
+  if (undecided_ > 0) [[unlikely]] {
+    expire_undecided(sink_->arrived().time());
+  }
+  if (links_changed_) [[unlikely]] {
+    report_links();
   }
 }
 
 void WireDriver::on_event(std::size_t index, std::uint32_t events) noexcept {
   WireConnection& connection = connections_[index];
-  if (connection.state() == State::kClosed) {
+  if (connection.state() == State::kClosed) [[unlikely]] {
     return;
   }
-  if (connection.state() == State::kConnecting) {
-    if (net::connect_error(connection.fd()) != 0) {
-      try_next_address(index);
+  if (connection.state() == State::kConnecting) [[unlikely]] {
+    if (const int code = net::connect_error(connection.fd()); code != 0) {
+      fail(index, std::strerror(code));
       return;
     }
     connection.greet();
   }
-  if ((events & EPOLLOUT) != 0 && connection.has_output() && connection.flush() == Io::kLost) {
-    lose(index);
-    return;
+  if ((events & EPOLLOUT) != 0 && connection.has_output()) [[unlikely]] {
+    flush(index);
   }
   if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
     read_all(index, (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
@@ -255,110 +242,87 @@ void WireDriver::on_event(std::size_t index, std::uint32_t events) noexcept {
 void WireDriver::read_all(std::size_t index, bool closing) noexcept {
   WireConnection& connection = connections_[index];
   for (bool more = true; more || closing;) {
-    const Io io = connection.receive(more);
+    const WireConnection::Received received = connection.receive(in_);
     ++stats_.receives;
-    if (io == Io::kWouldBlock) {
+    if (received.io == Io::kWouldBlock) {
       return;
     }
-    if (io == Io::kLost || !parse(index, sink_->arrived())) {
-      lose(index);
+    if (received.io == Io::kLost) {
+      fail(index, "the server closed the connection");
       return;
     }
+    more = received.more;
+    const std::size_t used = parse(index, received.bytes, sink_->arrived());
+    if (connection.state() == State::kClosed || connection.state() == State::kConnecting) {
+      return;  // it broke the protocol; the node's next address may be tried by now
+    }
+    const auto rest = received.bytes.subspan(used);
+    if (rest.size() > WireConnection::kReplySizeMax) {
+      break_protocol(index, "a frame longer than any reply");
+      return;
+    }
+    connection.keep(rest);
   }
 }
 
-bool WireDriver::parse(std::size_t index, load::Arrival arrival) noexcept {
-  WireConnection& connection = connections_[index];
+std::size_t WireDriver::parse(std::size_t index, std::span<const std::byte> input,
+                              load::Arrival arrival) noexcept {
+  std::size_t used = 0;
   while (true) {
-    const wire::Parsed parsed = wire::parse_frame(connection.input());
+    const std::byte* at = input.data() + used;
+    const std::size_t left = input.size() - used;
+    // Nearly every reply. What it skips is what parse_frame would find right.
+    if (left >= kOkReplySize && wire::load<std::uint64_t>(at) == ok_header_ &&
+        connections_[index].ready()) [[likely]] {
+      used += kOkReplySize;
+      complete({.id = load::OperationId(wire::load<std::uint64_t>(at + 8)),
+                .value = wire::load<std::uint64_t>(at + wire::kHeaderSize)},
+               arrival);
+      continue;
+    }
+    const wire::Parsed parsed = wire::parse_frame(input.subspan(used));
     if (parsed.result == wire::ParseResult::kNeedMore) {
-      return true;
+      return used;
     }
-    if (parsed.result == wire::ParseResult::kMalformed || !parsed.frame.is_reply) {
-      ++stats_.protocol_errors;
-      return false;
+    if (parsed.result == wire::ParseResult::kMalformed) {
+      break_protocol(index, parsed.reason);
+      return used;
     }
-    connection.consume(parsed.frame_size);
-    if (connection.state() == State::kGreeting) {
-      if (parsed.frame.kind != wire::Kind::kHello || parsed.frame.status != wire::Status::kOk) {
-        ++stats_.protocol_errors;
-        return false;
-      }
-      connection.mark_ready();
-      report_link(node_of(index));
-      continue;
-    }
-    ++stats_.frames_received;
-    complete(parsed.frame, arrival);
-  }
-}
-
-void WireDriver::complete(const wire::Frame& frame, load::Arrival arrival) noexcept {
-  const load::OperationId id(frame.correlation_id);
-  if (id.slot() < outstanding_.size() && outstanding_[id.slot()].id == id.bits()) {
-    outstanding_[id.slot()].connection = 0;
-  }
-  sink_->complete(completion_of(frame), arrival);
-}
-
-void WireDriver::lose(std::size_t index) noexcept {
-  connections_[index].close();
-  const load::Arrival now = sink_->arrived();
-  for (Outstanding& each : outstanding_) {
-    if (each.connection == index + 1) {
-      each.connection = 0;
-      sink_->complete({.id = load::OperationId(each.id),
-                       .outcome = load::Outcome::kUnknown,
-                       .reason = load::Reason::kLost},
-                      now);
-    }
-  }
-  report_link(node_of(index));
-}
-
-// A host name may have several addresses of which only some are listened on.
-void WireDriver::try_next_address(std::size_t index) noexcept {
-  const std::uint32_t node = node_of(index);
-  connections_[index].close();
-  ++next_address_[node];
-  if (++tries_[index] >= addresses_[node].size() || !start(index)) {
-    lose(index);
-  }
-}
-
-void WireDriver::report_link(std::uint32_t node) noexcept {
-  const auto first = connections_.begin() +
-                     static_cast<std::ptrdiff_t>(std::size_t{node} * config_.connections);
-  const auto last = first + static_cast<std::ptrdiff_t>(config_.connections);
-  const auto ready = std::count_if(first, last, [](const auto& each) { return each.ready(); });
-  const load::Arrival now = sink_->arrived();
-  if (ready == last - first) {
-    sink_->link_up(node, now);
-  } else if (ready == 0) {
-    sink_->link_down(node, now);
-  } else if (std::any_of(first, last, [](const auto& c) { return c.state() == State::kClosed; })) {
-    sink_->link_degraded(node, now);
-  }
-}
-
-void WireDriver::reconnect(std::uint32_t node) noexcept {
-  const std::size_t first = std::size_t{node} * config_.connections;
-  for (std::size_t i = first; i < first + config_.connections; ++i) {
-    if (connections_[i].state() != State::kClosed) {
-      continue;
-    }
-    tries_[i] = 0;
-    if (!start(i)) {
-      lose(i);
+    used += parsed.frame_size;
+    if (!handle(index, parsed.frame, arrival)) {
+      return used;
     }
   }
 }
 
-TransportStats WireDriver::transport() const noexcept {
-  TransportStats stats = stats_;
-  stats.connections_live = static_cast<std::uint32_t>(std::count_if(
-      connections_.begin(), connections_.end(), [](const auto& each) { return each.ready(); }));
-  return stats;
+bool WireDriver::handle(std::size_t index, const wire::Frame& frame,
+                        load::Arrival arrival) noexcept {
+  if (!frame.is_reply) {
+    break_protocol(index, "a request sent by a server");
+    return false;
+  }
+  if (connections_[index].state() == State::kGreeting) {
+    return welcome(index, frame);
+  }
+  if (frame.kind != kind_of(config_.operation)) {
+    break_protocol(index, fmt::format("a reply to {}, which was not asked", to_string(frame.kind)));
+    return false;
+  }
+  load::Completion completion = completion_of(frame);
+  if (completion.reason == load::Reason::kNotLeader) {
+    completion.leader_hint = index_of(completion.leader_hint);
+  }
+  complete(completion, arrival);
+  return true;
+}
+
+void WireDriver::complete(const load::Completion& completion, load::Arrival arrival) noexcept {
+  ++stats_.frames_received;
+  const std::uint32_t slot = completion.id.slot();
+  if (slot < outstanding_.size() && outstanding_[slot].id == completion.id.bits()) {
+    outstanding_[slot].connection = 0;
+  }
+  sink_->complete(completion, arrival);
 }
 
 std::uint32_t WireDriver::request_bytes(const Operation& operation) const noexcept {

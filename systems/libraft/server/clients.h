@@ -35,7 +35,7 @@ class Clients final : private Connection::Owner {
           Owner& owner);
   ~Clients() override;
 
-  /// A taken port is an error that names it. Port 0 picks a free one.
+  /// A taken port is an error that names it.
   Result<void> listen(const net::Endpoint& endpoint);
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
 

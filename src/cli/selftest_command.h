@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/place.h"
+
+namespace raftperf::cli {
+
+/// `raftperf selftest`: does the rig tell the truth, and what is this machine good for?
+class SelftestCommand {
+ public:
+  explicit SelftestCommand(CLI::App& root);
+
+  [[nodiscard]] bool chosen() const { return app_->parsed(); }
+  int execute(const Place& place) const;
+
+ private:
+  CLI::App* app_;
+  bool json_ = false;
+};
+
+}  // namespace raftperf::cli
