@@ -28,15 +28,27 @@ function(raftperf_library name)
   target_link_libraries(raftperf_${name} PUBLIC raftperf_options ${ARG_USES})
 endfunction()
 
-# raftperf_test(name SOURCES ... USES ... [LABELS ...]): a GoogleTest program
-# <name>_test, each of its cases a test of its own.
+# What the sanitizer builds build: every unit and scenario test; those with threads.
+add_custom_target(sanitized-tests)
+add_custom_target(threaded-tests)
+
+# raftperf_test(name SOURCES ... USES ... [LABELS ...] [THREADED]): a GoogleTest program
+# <name>_test, each of its cases a test of its own. Labels: unit (the default), scenario,
+# e2e; THREADED adds the label threaded.
 function(raftperf_test name)
   if(NOT RAFTPERF_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED" "" "SOURCES;USES;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
+  endif()
+  if(NOT "e2e" IN_LIST ARG_LABELS)
+    add_dependencies(sanitized-tests ${name}_test)
+  endif()
+  if(ARG_THREADED)
+    list(APPEND ARG_LABELS threaded)
+    add_dependencies(threaded-tests ${name}_test)
   endif()
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE raftperf_options ${ARG_USES} GTest::gtest_main)

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/nearest.h"
+#include "cli/bench_command.h"
 #include "cli/cluster_command.h"
 #include "cli/exit_status.h"
 #include "cli/place.h"
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   SystemsCommand systems(app);
   ClusterCommand cluster(app);
   SelftestCommand selftest(app);
+  BenchCommand bench(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -87,6 +89,9 @@ int main(int argc, char** argv) {
   }
   if (systems.chosen()) {
     return systems.execute(place);
+  }
+  if (bench.chosen()) {
+    return bench.execute(place);
   }
   if (selftest.chosen()) {
     return selftest.execute(place);

@@ -2,71 +2,18 @@
 #include "cli/run_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <iostream>
-#include <mutex>
 
 #include "cli/exit_status.h"
 #include "cli/interrupt.h"
+#include "cli/progress_line.h"
 #include "report/numbers.h"
 #include "report/run_summary.h"
 
 namespace raftperf::cli {
 namespace {
-
-/// One live line on a terminal; in a pipe one line a second. On standard error where
-/// standard output carries JSON.
-class ProgressLine {
- public:
-  explicit ProgressLine(Output output)
-      : stream_(output == Output::kJson ? stderr : stdout),
-        live_(::isatty(::fileno(stream_)) == 1) {}
-
-  void show(const run::Progress& progress) {
-    const std::lock_guard lock(mutex_);
-    const double seconds = std::chrono::duration<double>(progress.elapsed).count();
-    const std::string latency =
-        progress.latency_us ? fmt::format("{:.0f}", *progress.latency_us) : "-";
-    const std::string text =
-        fmt::format("{:5.0f} s {:<11} at qps={:.0f} latency={} in flight {}", seconds,
-                    to_string(progress.phase), progress.qps, latency, progress.in_flight);
-    if (live_) {
-      fmt::print(stream_, "\r\x1b[K{}", text);
-      open_line_ = true;
-    } else {
-      fmt::print(stream_, "{}\n", text);
-    }
-    std::fflush(stream_);
-  }
-
-  void notice(const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    close_line();
-    fmt::print(stderr, "raftperf: {}\n", text);
-  }
-
-  void close() {
-    const std::lock_guard lock(mutex_);
-    close_line();
-  }
-
- private:
-  void close_line() {
-    if (open_line_) {
-      fmt::print(stream_, "\r\x1b[K");
-      std::fflush(stream_);
-      open_line_ = false;
-    }
-  }
-
-  std::mutex mutex_;
-  std::FILE* stream_;
-  bool live_;
-  bool open_line_ = false;
-};
 
 int status_of(const record::RunRecord& record) {
   if (record.window.interrupted) {
@@ -123,10 +70,8 @@ int RunCommand::execute(const Place& place) {
   const Interrupts interrupts(signals);
   const Output output = json_ ? Output::kJson : Output::kText;
   ProgressLine progress(output);
-  const run::SessionResult result = run::run_session(
-      *session, signals,
-      {.progress = [&](const run::Progress& now) { progress.show(now); },
-       .notice = [&](const std::string& text) { progress.notice(text); }});
+  const run::SessionResult result =
+      run::run_session(*session, signals, progress.callbacks());
   progress.close();
   if (result.error) {
     fmt::print(stderr, "raftperf: {}\n", result.error->message);

@@ -10,9 +10,6 @@
 
 namespace raftperf::cli {
 
-/// How a command's result is printed.
-enum class Output { kText, kJson };
-
 /// `raftperf run SYSTEM`: one run, from options to verdict.
 class RunCommand {
  public:

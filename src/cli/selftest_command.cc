@@ -41,17 +41,22 @@ SelftestCommand::SelftestCommand(CLI::App& root) {
 }
 
 int SelftestCommand::execute(const Place& place) const {
-  if (!json_) {
+  return run_selftest(place, json_ ? Output::kJson : Output::kText);
+}
+
+int run_selftest(const Place& place, Output output) {
+  const bool text = output == Output::kText;
+  if (text) {
     fmt::print("simulated time, against closed-form answers\n");
   }
   std::vector<Check> checks = run::check_against_theory();
-  if (!json_) {
+  if (text) {
     print(checks);
     fmt::print("\nreal time, against the stub in another process\n");
     std::fflush(stdout);
   }
   const auto real = run::check_against_stub(place.build / "raftperf-stub");
-  if (!json_) {
+  if (text) {
     print(real);
   }
   checks.insert(checks.end(), real.begin(), real.end());
@@ -64,7 +69,7 @@ int SelftestCommand::execute(const Place& place) const {
                     {"measured", check.measured},
                     {"outcome", std::string(word(check.outcome))}});
   }
-  if (json_) {
+  if (!text) {
     fmt::print("{}\n", json.dump(2));
   } else {
     fmt::print("\nselftest: {} of {} checks failed\n", failed, checks.size());

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/output.h"
 #include "cli/place.h"
 
 namespace raftperf::cli {
@@ -19,5 +20,8 @@ class SelftestCommand {
   CLI::App* app_;
   bool json_ = false;
 };
+
+/// Runs and prints it; kDone or kInvalid.
+int run_selftest(const Place& place, Output output);
 
 }  // namespace raftperf::cli

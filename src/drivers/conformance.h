@@ -68,11 +68,11 @@ class Server {
 
 /// What a protocol has; the cases that need more are skipped, by name.
 struct Features {
-  bool network = true;           ///< Servers are elsewhere: the cases on links apply.
-  bool scripted = true;          ///< `answer`, `requests` and the like work.
-  bool raw_bytes = true;         ///< The peer can send any bytes.
-  bool greets = false;           ///< A listener that never speaks is not connected to.
-  bool multiplexes = true;       ///< Many operations outstanding on one connection.
+  bool network = true;      ///< Servers are elsewhere: the cases on links apply.
+  bool scripted = true;     ///< `answer`, `requests` and the like work.
+  bool raw_bytes = true;    ///< The peer can send any bytes.
+  bool greets = false;      ///< A listener that never speaks is not connected to.
+  bool multiplexes = true;  ///< Many operations outstanding on one connection.
   bool compare_and_set = true;
   bool busy = true;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "drivers/conformance_probe.h"
 
-#include <gtest/gtest.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -26,7 +25,8 @@ Result<void> Probe::connect(DriverConfig config) {
                           .nodes = static_cast<std::uint32_t>(config_.nodes.size()),
                           .leader = 0},
       nullptr, clock_);
-  sink_ = std::make_unique<load::CompletionSink>(*worker_, this);
+  load::SinkTap* tap = this;
+  sink_ = std::make_unique<load::CompletionSink>(*worker_, tap);
   driver_ = *std::move(driver);
   return driver_->connect(*sink_);
 }
@@ -78,15 +78,16 @@ bool Probe::until(const std::function<bool()>& condition) {
     if (std::chrono::steady_clock::now() > deadline) {
       return false;
     }
-    driver_->poll();
-    if (condition()) {
-      return true;
-    }
-    // Often what is waited for is the server's doing, which no descriptor tells.
-    pollfd waiting{.fd = driver_->wait_descriptor(), .events = POLLIN, .revents = 0};
-    (void)::poll(&waiting, 1, 1);
+    poll_once();
   }
   return true;
+}
+
+void Probe::poll_once() {
+  // Often what is waited for is the server's doing, which no descriptor tells.
+  pollfd waiting{.fd = driver_->wait_descriptor(), .events = POLLIN, .revents = 0};
+  (void)::poll(&waiting, 1, 1);
+  driver_->poll();
 }
 
 bool Probe::until_link(std::uint32_t node, Link link, std::size_t since) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,6 +36,8 @@ class Probe final : private load::SinkTap {
   /// Offers them until all are taken.
   bool submit_all(std::span<const load::Operation> operations);
 
+  /// Waits up to 1 ms for the descriptor and polls.
+  void poll_once();
   /// Polls until it holds; false if it never does.
   bool until(const std::function<bool()>& condition);
   bool until_completed(std::size_t count) {
@@ -58,9 +62,7 @@ class Probe final : private load::SinkTap {
   std::vector<LinkReport> links;
 
  private:
-  void completed(const load::Completion& completion) override {
-    completions.push_back(completion);
-  }
+  void completed(const load::Completion& completion) override { completions.push_back(completion); }
   void link(std::uint32_t node, Link link) override { links.push_back({node, link}); }
 
   class Clock final : public load::TimeSource {
@@ -78,3 +80,19 @@ class Probe final : private load::SinkTap {
 };
 
 }  // namespace raftperf::drivers::conformance
+
+/// A server on loopback that behaves so, and a probe connected to it; or the case is
+/// skipped, since the harness has no such server.
+#define START_OR_SKIP(server, probe, answer, config)                \
+  const auto server = harness.start_server(answer, "127.0.0.1", 0); \
+  if (server == nullptr) {                                          \
+    GTEST_SKIP() << "no such server in this harness";               \
+  }                                                                 \
+  Probe probe(harness);                                             \
+  ASSERT_TRUE(probe.connect_to(*server, config))
+
+#define NEEDS(feature)                                    \
+  if (!harness.features().feature) {                      \
+    GTEST_SKIP() << "the protocol is without: " #feature; \
+  }                                                       \
+  static_assert(true)

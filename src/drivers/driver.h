@@ -22,11 +22,11 @@ namespace raftperf::drivers {
 
 /// What a driver is made from. One driver per worker.
 struct DriverConfig {
-  std::vector<net::Endpoint> nodes;     ///< By node index; what `Operation::node` means.
-  std::uint32_t connections = 1;        ///< Per node, where the protocol shares connections.
-  std::uint32_t in_flight_max = 1;      ///< Slots of the worker; ids name slots below it.
+  std::vector<net::Endpoint> nodes;  ///< By node index; what `Operation::node` means.
+  std::uint32_t connections = 1;     ///< Per node, where the protocol shares connections.
+  std::uint32_t in_flight_max = 1;   ///< Slots of the worker; ids name slots below it.
   load::OperationKind operation = load::OperationKind::kAppend;  ///< What will be submitted.
-  std::uint32_t value_size = 64;                                  ///< Bytes of its payload.
+  std::uint32_t value_size = 64;                                 ///< Bytes of its payload.
   std::chrono::milliseconds connect_timeout{5000};  ///< For each attempt, greeting included.
   std::map<std::string, std::string> settings;  ///< Of this protocol, from system.toml and --set.
 };
@@ -88,8 +88,8 @@ class Driver {
   [[nodiscard]] virtual TransportStats transport() const = 0;
 
   /// Bytes of one request on the wire, headers of this protocol included.
-  [[nodiscard]] virtual std::uint32_t request_bytes(const load::Operation& operation)
-      const noexcept = 0;
+  [[nodiscard]] virtual std::uint32_t request_bytes(
+      const load::Operation& operation) const noexcept = 0;
 
   /// Name in reports, e.g. "wire".
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;

@@ -39,17 +39,22 @@ Result<const DriverFactory*> load_plugin(const std::filesystem::path& path) {
   using Entry = const DriverFactory* (*)();
   const auto entry = reinterpret_cast<Entry>(::dlsym(library, kPluginSymbol));
   if (entry == nullptr) {
-    return Error{fmt::format("{} is no driver plug-in: it exports no {}", path.string(),
-                             kPluginSymbol)};
+    return Error{
+        fmt::format("{} is no driver plug-in: it exports no {}", path.string(), kPluginSymbol)};
   }
   const DriverFactory* factory = entry();
-  if (factory == nullptr || factory->create == nullptr) {
+  if (factory == nullptr) {
     return Error{fmt::format("{} offers no driver", path.string())};
   }
+  // First of all: what follows in the structure may differ between interfaces.
   if (factory->abi != kPluginAbi) {
-    return Error{fmt::format("{} was built for plug-in interface {}, this raftperf has {}: build "
-                             "it again",
-                             path.string(), factory->abi, kPluginAbi)};
+    return Error{
+        fmt::format("{} was built for plug-in interface {}, this raftperf has {}: build "
+                    "it again",
+                    path.string(), factory->abi, kPluginAbi)};
+  }
+  if (factory->create == nullptr) {
+    return Error{fmt::format("{} offers no driver", path.string())};
   }
   return factory;
 }
@@ -65,8 +70,8 @@ std::vector<std::string> known_protocols(const std::filesystem::path& plugin_dir
   for (const auto& entry : std::filesystem::directory_iterator(plugin_dir, ignored)) {
     const std::string name = entry.path().filename();
     if (name.starts_with(kPluginPrefix) && name.ends_with(kPluginSuffix)) {
-      protocols.push_back(name.substr(
-          kPluginPrefix.size(), name.size() - kPluginPrefix.size() - kPluginSuffix.size()));
+      protocols.push_back(name.substr(kPluginPrefix.size(),
+                                      name.size() - kPluginPrefix.size() - kPluginSuffix.size()));
     }
   }
   std::sort(protocols.begin(), protocols.end());
@@ -86,8 +91,7 @@ Result<const DriverFactory*> find_driver(const std::string& protocol,
     return Error{fmt::format("no driver for protocol '{}' in {}{}", protocol, plugin_dir.string(),
                              did_you_mean(protocol, known))};
   }
-  return load_plugin(plugin_dir /
-                     fmt::format("{}{}{}", kPluginPrefix, protocol, kPluginSuffix));
+  return load_plugin(plugin_dir / fmt::format("{}{}{}", kPluginPrefix, protocol, kPluginSuffix));
 }
 
 }  // namespace raftperf::drivers

@@ -79,7 +79,8 @@ void ScriptedServer::accept_all() {
       return;
     }
     net::set_no_delay(fd.get());
-    connections_.push_back({.fd = std::move(fd), .codec = make_codec_(), .input = {}, .output = {}});
+    connections_.push_back(
+        {.fd = std::move(fd), .codec = make_codec_(), .input = {}, .output = {}});
   }
 }
 
@@ -177,8 +178,8 @@ void ScriptedServer::freeze(bool frozen) {
 
 std::size_t ScriptedServer::connections() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(std::count_if(
-      connections_.begin(), connections_.end(), [](const auto& each) { return each.fd.valid(); }));
+  return static_cast<std::size_t>(std::count_if(connections_.begin(), connections_.end(),
+                                                [](const auto& each) { return each.fd.valid(); }));
 }
 
 void ScriptedServer::drop_connections(std::size_t count) {

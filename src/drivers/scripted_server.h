@@ -59,11 +59,11 @@ class ScriptedServer final : public Server {
 
   ScriptedServer() = default;
   void serve();
-  void accept_all();             // REQUIRES: mutex_
-  void receive(std::size_t at);  // REQUIRES: mutex_
-  void handle_input(std::size_t at);                        // REQUIRES: mutex_
+  void accept_all();                                           // REQUIRES: mutex_
+  void receive(std::size_t at);                                // REQUIRES: mutex_
+  void handle_input(std::size_t at);                           // REQUIRES: mutex_
   void put(std::size_t at, std::span<const std::byte> bytes);  // REQUIRES: mutex_
-  void flush(Connection& connection);                       // REQUIRES: mutex_
+  void flush(Connection& connection);                          // REQUIRES: mutex_
   void wake() noexcept;
 
   net::Endpoint endpoint_;

@@ -23,13 +23,13 @@ bool LeaderTracker::usable(int node) const noexcept {
 }
 
 void LeaderTracker::lose_leader(TimePoint probe_at) noexcept {
-  adopt(kNoNode);
+  adopt(kNoNode, probe_at);
   probe_at_ = probe_at;
 }
 
-void LeaderTracker::adopt(int node) noexcept {
+void LeaderTracker::adopt(int node, TimePoint now) noexcept {
   leader_ = node;
-  answered_at_ = TimePoint::min();
+  answered_at_ = now;
   for (Node& each : nodes_) {
     each.probed = false;
   }
@@ -47,7 +47,7 @@ void LeaderTracker::rejected(std::uint32_t node, int hint, TimePoint now) noexce
   // node had two chances the search slows down.
   const bool circling = redirects_in_a_row_ > 2 * nodes_.size();
   if (usable(hint) && hint != rejecting && !circling) {
-    adopt(hint);
+    adopt(hint, now);
     return;
   }
   if (circling) {
@@ -114,7 +114,7 @@ void LeaderTracker::told(int node, std::uint64_t term, TimePoint now) noexcept {
   const bool newer = term > told_term_;
   told_term_ = std::max(told_term_, term);
   if (usable(node)) {
-    adopt(node);
+    adopt(node, now);
   } else if (newer) {
     // Whoever led before does so no more; the new leader is probed once it can be reached.
     probe_next_ = static_cast<std::uint32_t>(node);

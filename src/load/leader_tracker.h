@@ -28,10 +28,12 @@ class LeaderTracker {
       redirects_in_a_row_ = 0;
       probe_backoff_ = kProbeBackoffMin;
     } else if (leader_ == kNoNode) {
-      adopt(static_cast<int>(node));
+      adopt(static_cast<int>(node), now);
       answered(node, now);
     }
   }
+  /// An answer came after its operation was given up: the leader is slow, not gone.
+  void answered_late(TimePoint now) noexcept { answered_at_ = now; }
   void rejected(std::uint32_t node, int hint, TimePoint now) noexcept;
   /// What was sent to `node` at `sent` has not been answered in time. Casts doubt on a
   /// leader that has answered nothing since; one that is slow or lost a single answer
@@ -66,7 +68,7 @@ class LeaderTracker {
 
   void lose_leader(TimePoint probe_at) noexcept;
   void schedule_reconnect(Node& node, TimePoint now) noexcept;
-  void adopt(int node) noexcept;
+  void adopt(int node, TimePoint now) noexcept;
   [[nodiscard]] bool usable(int node) const noexcept;
 
   std::vector<Node> nodes_;
@@ -75,7 +77,7 @@ class LeaderTracker {
   std::uint32_t probe_next_ = 0;
   TimePoint probe_at_;
   Duration probe_backoff_ = kProbeBackoffMin;
-  TimePoint answered_at_ = TimePoint::min();  ///< When the leader last answered.
+  TimePoint answered_at_ = TimePoint::min();  ///< When the leader last gave a sign of life.
   std::uint32_t redirects_in_a_row_ = 0;
 };
 

@@ -313,6 +313,9 @@ void Worker::complete(const Completion& completion, TimePoint arrival) noexcept 
   const std::uint32_t index = table_.find_sent(completion.id);
   if (index == kNoSlot) {
     ++facts_.late_replies;
+    if (completion.outcome == Outcome::kOk) {
+      leaders_.answered_late(arrival);
+    }
     return;
   }
   Slot& slot = table_[index];

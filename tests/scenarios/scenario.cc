@@ -138,34 +138,43 @@ std::string read_surroundings(const Scenario& scenario, Setup& setup) {
   return reader.error();
 }
 
+std::string read_subject(const Scenario& scenario, const std::string& subject, Setup& setup) {
+  if (subject == "load") {
+    return read_load(scenario, setup);
+  }
+  if (subject == "client") {
+    return read_client(scenario, setup);
+  }
+  if (subject == "surroundings") {
+    return read_surroundings(scenario, setup);
+  }
+  auto options = drivers::SimDriver::read_settings(scenario.subject.at(subject));
+  if (!options) {
+    return options.error();
+  }
+  setup.run.server = *options;
+  return {};
+}
+
 Result<Setup> read_setup(const Scenario& scenario) {
   Setup setup;
   setup.run.worker.leader = 0;
-  for (const auto& [subject, settings] : scenario.subject) {
-    std::string error;
-    if (subject == "load") {
-      error = read_load(scenario, setup);
-    } else if (subject == "client") {
-      error = read_client(scenario, setup);
-    } else if (subject == "surroundings") {
-      error = read_surroundings(scenario, setup);
-    } else if (subject == "server") {
-      auto options = drivers::SimDriver::read_settings(settings);
-      if (!options) {
-        return Error{options.error()};
-      }
-      setup.run.server = *options;
-    } else {
-      error = "unknown subject";
+  std::size_t known = 0;
+  // In this order: the client's stalls recur until the end of the load.
+  for (const char* subject : {"load", "client", "server", "surroundings"}) {
+    if (!scenario.subject.contains(subject)) {
+      continue;
     }
-    if (!error.empty()) {
-      return Error{subject + ": " + error};
+    ++known;
+    if (const std::string error = read_subject(scenario, subject, setup); !error.empty()) {
+      return Error{std::string(subject) + ": " + error};
     }
+  }
+  if (known != scenario.subject.size()) {
+    return Error{"unknown subject"};
   }
   return setup;
 }
-
-// --- What a scenario prints ---
 
 std::string duration_text(std::optional<Duration> duration) {
   if (!duration) {

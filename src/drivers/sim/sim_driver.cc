@@ -176,12 +176,17 @@ struct Setting {
 
 constexpr std::array<Setting, 14> kSettings{{
     {"service_time",
-     [](SimOptions& o, std::string_view t) { return assign(o.server.service_time, parse_duration(t)); }},
+     [](SimOptions& o, std::string_view t) {
+       return assign(o.server.service_time, parse_duration(t));
+     }},
     {"distribution",
-     [](SimOptions& o, std::string_view t) { return assign_distribution(o.server.distribution, t); }},
+     [](SimOptions& o, std::string_view t) {
+       return assign_distribution(o.server.distribution, t);
+     }},
     {"servers",
      [](SimOptions& o, std::string_view t) { return assign_number(o.server.servers, t, 0); }},
-    {"seed", [](SimOptions& o, std::string_view t) { return assign(o.server.seed, parse_count(t)); }},
+    {"seed",
+     [](SimOptions& o, std::string_view t) { return assign(o.server.seed, parse_count(t)); }},
     {"stall", [](SimOptions& o, std::string_view t) { return assign_periods(o.server.stalls, t); }},
     {"no_leader", [](SimOptions& o, std::string_view t) { return assign_periods(o.no_leader, t); }},
     {"circling", [](SimOptions& o, std::string_view t) { return assign_periods(o.circling, t); }},

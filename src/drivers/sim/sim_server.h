@@ -37,7 +37,8 @@ class SimServer {
  private:
   [[nodiscard]] load::Duration next_service() noexcept;
   /// The end of `work` begun at `from`, pauses skipped.
-  [[nodiscard]] load::TimePoint after_work(load::TimePoint from, load::Duration work) const noexcept;
+  [[nodiscard]] load::TimePoint after_work(load::TimePoint from,
+                                           load::Duration work) const noexcept;
 
   SimServerOptions options_;
   load::TimePoint start_;
