@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <string_view>
 
@@ -42,6 +43,26 @@ const CLI::App& innermost(const CLI::App& app) {
   return app;
 }
 
+/// "--rate: 1 required R missing" -> "--rate needs a value: ... example ...".
+std::string missing_value(const std::string& message) {
+  const std::string option = message.substr(0, message.find(':'));
+  for (const OptionSpec& spec : run_options()) {
+    if (option == fmt::format("--{}", spec.name)) {
+      const auto refused = spec.check("");
+      return fmt::format("{} {} needs a value{}", option, spec.value,
+                         refused ? "" : ": " + refused.error());
+    }
+  }
+  return option + " needs a value";
+}
+
+/// What was typed may hold line ends; a message is one line.
+std::string one_line(std::string message) {
+  std::replace_if(
+      message.begin(), message.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return message;
+}
+
 int explain(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error);  // --help, --version
@@ -57,7 +78,10 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
                             did_you_mean(word, known_words(command)));
     }
   }
-  fmt::print(stderr, "raftperf: {} (see: raftperf {}--help)\n", message,
+  if (error.get_name() == "ArgumentMismatch") {
+    message = missing_value(message);
+  }
+  fmt::print(stderr, "raftperf: {} (see: raftperf {}--help)\n", one_line(message),
              &command == &app ? "" : command.get_name() + " ");
   return kUsage;
 }

@@ -27,6 +27,15 @@ std::string variable_of(std::string_view name) {
   return variable;
 }
 
+/// What was typed may be anything; a terminal should survive the message.
+std::string in_quotes(std::string_view text) {
+  std::string shown = "'";
+  for (const char c : text.substr(0, 64)) {
+    shown += c >= ' ' && c <= '~' ? c : '?';
+  }
+  return shown + "'";
+}
+
 /// A TOML value as the text that the flag would have had.
 Result<std::string> toml_text(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) {
@@ -68,9 +77,9 @@ const OptionSpec* Options::find(std::string_view name) const {
 Result<void> Options::take(const OptionSpec& spec, const std::string& text,
                            std::string_view source) {
   if (const auto checked = spec.check(text); !checked) {
-    return Error{fmt::format("--{} '{}'{}: {}", spec.name, text,
-                             source == "flag" ? "" : fmt::format(" (from {})", source),
-                             checked.error())};
+    // The parsers of numbers quote what they refuse themselves.
+    const std::string value = checked.error().starts_with("'") ? "" : in_quotes(text) + ": ";
+    return Error{fmt::format("--{} {}{}", spec.name, value, checked.error())};
   }
   values_[std::string(spec.name)] = {.text = text, .source = std::string(source)};
   return {};

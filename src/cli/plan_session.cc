@@ -158,6 +158,9 @@ Result<void> plan_cluster(Options& options, const Descriptor& system, const Plac
 Result<void> plan_system(Options& options, const Descriptor& system, const Place& place,
                          run::SessionOptions& session) {
   session.protocol = system.protocol;
+  if (system.protocol == "wire") {
+    session.stub_program = place.build / "raftperf-stub";
+  }
   options.set_default("durability", system.default_durability, "system");
   session.durability = options.text("durability");
   if (!system.durability.contains(session.durability)) {

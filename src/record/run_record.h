@@ -76,6 +76,13 @@ struct ClientRecord {
   std::uint64_t protocol_errors = 0;
 };
 
+/// This driver against a server that does nothing, just before the run: what no system
+/// could be seen to do better than.
+struct FloorRecord {
+  std::optional<std::int64_t> service_p50_ns;  ///< One outstanding.
+  std::optional<double> rate_max_per_s;        ///< As many outstanding as the run allows.
+};
+
 struct EventRecord {
   double at_s = 0;  ///< Since the start of the window; negative before.
   std::optional<int> node;
@@ -131,7 +138,7 @@ struct RunRecord {
   std::array<std::optional<std::int64_t>, load::kQuantiles.size()> if_lost_were_infinite{};
   std::optional<double> little_ratio;
   std::optional<double> in_flight_mean;
-  std::optional<std::int64_t> floor_service_p50;  ///< This driver against a null server.
+  FloorRecord floor;
   ClientRecord client;
   JudgementRecord rig;
   JudgementRecord load;

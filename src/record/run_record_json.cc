@@ -415,7 +415,8 @@ Json to_json(const RunRecord& record) {
   json["response_if_lost_were_infinite_ns"] = infinite_json(record);
   json["little_ratio"] = optional_json(record.little_ratio);
   json["in_flight_mean"] = optional_json(record.in_flight_mean);
-  json["floor"] = {{"service_p50_ns", optional_json(record.floor_service_p50)}};
+  json["floor"] = {{"service_p50_ns", optional_json(record.floor.service_p50_ns)},
+                   {"rate_max_per_s", optional_json(record.floor.rate_max_per_s)}};
   json["client"] = client_json(record.client);
   json["rig"] = judgement_json(record.rig);
   json["load"] = judgement_json(record.load);
@@ -456,7 +457,9 @@ Result<RunRecord> from_json(const Json& json) {
   read_infinite(fields, record);
   fields.read("little_ratio", record.little_ratio);
   fields.read("in_flight_mean", record.in_flight_mean);
-  fields.at("floor").read("service_p50_ns", record.floor_service_p50);
+  const Fields floor = fields.at("floor");
+  floor.read("service_p50_ns", record.floor.service_p50_ns);
+  floor.read("rate_max_per_s", record.floor.rate_max_per_s);
   read_client(fields.at("client"), record.client);
   read_judgement(fields.at("rig"), record.rig);
   read_judgement(fields.at("load"), record.load);

@@ -247,6 +247,15 @@ std::string client(const RunRecord& record) {
   return line("client", parts);
 }
 
+std::string floor(const RunRecord& record) {
+  if (!record.floor.service_p50_ns || !record.floor.rate_max_per_s) {
+    return {};
+  }
+  return line("floor", {fmt::format("{} us service, {} against a server that does nothing",
+                                    micros_text(record.floor.service_p50_ns),
+                                    rate_text(*record.floor.rate_max_per_s))});
+}
+
 std::string verification(const RunRecord& record) {
   return line("verified", {record.verification.status + ": " + record.verification.detail});
 }
@@ -256,7 +265,8 @@ std::string verification(const RunRecord& record) {
 std::string run_summary(const RunRecord& record) {
   return heading(record) + judgement("rig", record.rig) + judgement("load", record.load) +
          rates(record) + books(record) + counts(record) + latencies(record) + workload(record) +
-         cluster(record) + client(record) + verification(record);
+         cluster(record) + client(record) + floor(record) +
+         verification(record);
 }
 
 }  // namespace raftperf::report

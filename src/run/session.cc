@@ -14,6 +14,7 @@
 #include "record/histogram_log.h"
 #include "record/results_folder.h"
 #include "record/timeline.h"
+#include "run/floor.h"
 #include "run/verification.h"
 
 #ifndef RAFTPERF_VERSION
@@ -26,6 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kLeaderWait = 15s;
+constexpr std::chrono::milliseconds kLeaderStep = 100ms;
 constexpr std::chrono::milliseconds kTransferWait = 5s;
 
 /// CPU time at one end of the window.
@@ -72,6 +74,9 @@ class Session {
     auto factory = drivers::find_driver(options_.protocol, options_.plugin_dir);
     if (!factory) {
       return usage(factory.error());
+    }
+    if (!options_.stub_program.empty()) {
+      record_.floor = measure_floor(plan_, **factory, options_.stub_program);
     }
     if (auto failure = bring_cluster_up()) {
       return failure;
@@ -146,7 +151,7 @@ class Session {
       return std::nullopt;
     }
     monitor_ = *std::move(monitor);
-    auto leader = monitor_->wait_for_leader(kLeaderWait);
+    auto leader = wait_for_leader();
     if (!leader) {
       return no_cluster(fmt::format("no leader within {} s", kLeaderWait.count() / 1000));
     }
@@ -158,6 +163,16 @@ class Session {
     record_.cluster.leader_at_start = leader->leader;
     record_.cluster.term_at_start = leader->term;
     return std::nullopt;
+  }
+
+  /// In steps, so that an interrupted run does not sit it out.
+  std::optional<cluster::LeaderView> wait_for_leader() {
+    const auto deadline = std::chrono::steady_clock::now() + kLeaderWait;
+    auto leader = monitor_->wait_for_leader(kLeaderStep);
+    while (!leader && !signals_.stopping() && std::chrono::steady_clock::now() < deadline) {
+      leader = monitor_->wait_for_leader(kLeaderStep);
+    }
+    return leader;
   }
 
   void move_leader(int wanted) {

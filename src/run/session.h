@@ -22,6 +22,8 @@ struct SessionOptions {
   std::string profile;
   std::string durability;
   std::filesystem::path plugin_dir;
+  /// The stub that speaks this protocol, for the driver's floor; empty: not measured.
+  std::filesystem::path stub_program;
   /// Started on this machine for this run; none: `plan.driver.nodes` is running already,
   /// or the driver needs no cluster.
   std::optional<cluster::SystemDescriptor> local;
