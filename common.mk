@@ -8,9 +8,11 @@ SYSTEMS ?= libraft
 RAFTPERF = $(ROOT)$(BUILD)/raftperf
 comma := ,
 
-# Options under the names that flags and TOML keys have: make run MODE=open RATE=5000
+# Options under the names that flags and TOML keys have:
+# make -C systems/libraft run MODE=open RATE=5000
 OPTIONS := MODE THREADS RATE BURST MAX_INFLIGHT WARMUP MEASURE DRAIN_TIMEOUT TIMEOUT PACE ARRIVAL \
-  SEED WORKERS PROFILE VALUE_SIZE DURABILITY LEADER NODES HDR_OUT OUT
+  SEED WORKERS CONNECTIONS SEND_STAMP NO_LEADER PROFILE VALUE_SIZE DURABILITY LEADER NODES \
+  CLUSTER_SIZE PORT_BASE SET VERIFY HDR_OUT OUT
 $(foreach option,$(OPTIONS),$(if $($(option)),$(eval export RAFTPERF_$(option) := $($(option)))))
 
 ifneq ($(SYSTEM),)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "cli/exit_status.h"
 #include "cli/interrupt.h"
@@ -105,6 +106,9 @@ BenchCommand::BenchCommand(CLI::App& root) {
 }
 
 int BenchCommand::execute(const Place& place) const {
+  // One file for several runs would keep the last.
+  ::unsetenv("RAFTPERF_OUT");
+  ::unsetenv("RAFTPERF_HDR_OUT");
   const int tested = run_selftest(place, Output::kText);
   if (tested != kDone) {
     return tested;

@@ -126,8 +126,8 @@ Result<void> Options::read_file(const std::string& path) {
   try {
     table = toml::parse_file(path);
   } catch (const toml::parse_error& error) {
-    return Error{fmt::format("--config {}:{}: {}", path, error.source().begin.line,
-                             error.description())};
+    return Error{
+        fmt::format("--config {}:{}: {}", path, error.source().begin.line, error.description())};
   }
   std::vector<std::string> known;
   for (const OptionSpec& spec : specs_) {
@@ -135,8 +135,8 @@ Result<void> Options::read_file(const std::string& path) {
   }
   for (const auto& [key, node] : table) {
     const auto index = std::find(known.begin(), known.end(), std::string(key.str()));
-    const auto where = fmt::format("--config {}:{}: {}", path, node.source().begin.line,
-                                   std::string(key.str()));
+    const auto where =
+        fmt::format("--config {}:{}: {}", path, node.source().begin.line, std::string(key.str()));
     if (index == known.end()) {
       return Error{where + ": unknown option" + did_you_mean(key.str(), known)};
     }
@@ -171,6 +171,10 @@ bool Options::given(std::string_view name) const {
   CHECK(found != values_.end());
   return found->second.source == "flag" || found->second.source == "environment" ||
          found->second.source == "file";
+}
+
+bool Options::given_for_this_run(std::string_view name) const {
+  return given(name) && values_.find(name)->second.source != "environment";
 }
 
 std::chrono::nanoseconds Options::duration(std::string_view name) const {

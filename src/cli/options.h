@@ -48,6 +48,8 @@ class Options {
 
   [[nodiscard]] const std::string& text(std::string_view name) const;
   [[nodiscard]] bool given(std::string_view name) const;
+  /// By a flag or a file; a variable of the environment may be meant for other runs.
+  [[nodiscard]] bool given_for_this_run(std::string_view name) const;
   [[nodiscard]] bool has_value(std::string_view name) const { return !text(name).empty(); }
   // REQUIRES: checked by the option's own parser.
   [[nodiscard]] std::chrono::nanoseconds duration(std::string_view name) const;

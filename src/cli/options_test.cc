@@ -143,9 +143,24 @@ TEST_F(OptionSources, AMistakeInTheEnvironmentNamesTheVariable) {
 
 /// Nonsense of groups C63, C67 and C71, for every option with a number, word or list.
 TEST(OptionValues, NonsenseIsRefusedInOneLine) {
-  const std::vector<std::string> numbers{"0",   "-1",   "nan",     "inf",   "1e999", "",
-                                         "1Ki", "1_000", "1,000",  "10 00", "1.5.2", "1k5",
-                                         "+3",  "0x10", "ten",     " 3",    "3 ",    "1e",
+  const std::vector<std::string> numbers{"0",
+                                         "-1",
+                                         "nan",
+                                         "inf",
+                                         "1e999",
+                                         "",
+                                         "1Ki",
+                                         "1_000",
+                                         "1,000",
+                                         "10 00",
+                                         "1.5.2",
+                                         "1k5",
+                                         "+3",
+                                         "0x10",
+                                         "ten",
+                                         " 3",
+                                         "3 ",
+                                         "1e",
                                          "99999999999999999999999"};
   const std::vector<std::string> words{"", "Open", "opne", "none", "1", "open "};
   const std::map<std::string, std::pair<std::vector<std::string>, std::vector<std::string>>> cases{

@@ -10,6 +10,8 @@
 #include "cli/run_command.h"
 #include "cluster/state_directory.h"
 #include "cluster/system_catalogue.h"
+#include "drivers/sim/sim_driver.h"
+#include "net/socket.h"
 
 namespace raftperf::cli {
 namespace {
@@ -60,11 +62,11 @@ Result<void> plan_load(Options& options, run::RunPlan& plan) {
   }
   if (!open) {
     for (const char* name : {"rate", "burst", "max-inflight", "arrival", "no-leader"}) {
-      if (options.given(name)) {
+      if (options.given_for_this_run(name)) {
         return Error{fmt::format("--{} belongs to --mode open; this run is closed", name)};
       }
     }
-  } else if (options.given("threads")) {
+  } else if (options.given_for_this_run("threads")) {
     return Error{"--threads belongs to --mode closed; in an open loop --max-inflight bounds"};
   }
   plan.schedule.warmup = options.duration("warmup");
@@ -100,9 +102,18 @@ Result<void> plan_load(Options& options, run::RunPlan& plan) {
   return {};
 }
 
+/// Servers that share this machine with the client.
+std::uint64_t servers_here(const Options& options, const run::SessionOptions& session) {
+  if (session.local) {
+    return options.count("cluster-size");
+  }
+  const auto& nodes = session.plan.driver.nodes;
+  return static_cast<std::uint64_t>(std::count_if(nodes.begin(), nodes.end(), net::is_this_machine));
+}
+
 /// The client has a core of its own where the servers are elsewhere, or where there are
 /// more cores than servers.
-void plan_cores(run::SessionOptions& session, std::uint64_t local_nodes) {
+void plan_cores(run::SessionOptions& session) {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof set, &set) != 0) {
@@ -110,7 +121,7 @@ void plan_cores(run::SessionOptions& session, std::uint64_t local_nodes) {
   }
   const auto cores = static_cast<std::uint64_t>(CPU_COUNT(&set));
   run::RunPlan& plan = session.plan;
-  plan.core_of_its_own = cores >= local_nodes + plan.workers + 1;
+  plan.core_of_its_own = cores >= session.servers_here + plan.workers + 1;
   for (int cpu = CPU_SETSIZE - 1; plan.core_of_its_own && cpu >= 0; --cpu) {
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &set) && plan.cpus.size() < plan.workers) {
       plan.cpus.push_back(cpu);
@@ -223,6 +234,9 @@ Result<run::SessionOptions> plan_session(Options& options, const std::string& sy
       return Error{settings.error()};
     }
     session.plan.driver.settings = *settings;
+    if (const auto checked = drivers::SimDriver::read_settings(*settings); !checked) {
+      return Error{"--set: " + checked.error()};
+    }
   } else {
     const auto descriptor = cluster::find_system(place.root, system);
     if (!descriptor) {
@@ -235,7 +249,8 @@ Result<run::SessionOptions> plan_session(Options& options, const std::string& sy
   if (auto planned = plan_leader(options, session); !planned) {
     return Error{planned.error()};
   }
-  plan_cores(session, session.local ? options.count("cluster-size") : 0);
+  session.servers_here = servers_here(options, session);
+  plan_cores(session);
   session.verify = options.text("verify") == "on";
   if (options.has_value("out")) {
     session.out = options.text("out");

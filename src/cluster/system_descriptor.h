@@ -15,7 +15,7 @@
 namespace raftperf::cluster {
 
 /// What systems/<name>/system.toml says about a system under test: how it is built,
-/// started and spoken to. Immutable after loading; docs/ADDING_A_SYSTEM.md has the format.
+/// started and spoken to. Immutable after loading; systems/README.md has the format.
 struct SystemDescriptor {
   /// What a workload profile asks of the system.
   enum class Operation : std::uint8_t { kCompareAndSet, kAppend, kSet, kEcho };

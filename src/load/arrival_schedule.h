@@ -96,13 +96,13 @@ class ScheduleCursor {
   const ArrivalSchedule& schedule_;
   Stripe stripe_;
   bool done_ = false;
-  std::uint64_t burst_index_;       ///< Of this worker's present burst, counted globally.
-  std::uint64_t burst_first_ = 0;   ///< Number of its first operation.
+  std::uint64_t burst_index_;      ///< Of this worker's present burst, counted globally.
+  std::uint64_t burst_first_ = 0;  ///< Number of its first operation.
   std::uint64_t burst_end_ = 0;
   std::uint64_t k_ = 0;
   Duration offset_{0};
   Phase phase_ = Phase::kWarmup;
-  std::uint64_t gaps_ = 0;                ///< Poisson gaps added so far.
+  std::uint64_t gaps_ = 0;      ///< Poisson gaps added so far.
   Uint128 poisson_offset_ = 0;  ///< Their sum, in 2^-20 ns.
 };
 

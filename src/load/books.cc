@@ -23,8 +23,8 @@ std::uint64_t total(const std::array<std::uint64_t, N>& counts) noexcept {
 }  // namespace
 
 std::string_view to_string(Drop drop) noexcept {
-  constexpr std::array<std::string_view, kDropCount> kNames{"inflight_cap", "rig_late",
-                                                            "no_leader", "not_accepted"};
+  constexpr std::array<std::string_view, kDropCount> kNames{"inflight_cap", "rig_late", "no_leader",
+                                                            "not_accepted"};
   return kNames[static_cast<std::size_t>(drop)];
 }
 

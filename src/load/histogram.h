@@ -65,9 +65,11 @@ class Histogram {
     // hdr_histogram.c), written out: the call costs more than the rest of an operation.
     // histogram_test compares the two over the whole range.
     const auto magnitude_mask = static_cast<std::uint64_t>(ns | hdr_->sub_bucket_mask);
-    const int bucket = 63 - std::countl_zero(magnitude_mask) - hdr_->sub_bucket_half_count_magnitude;
-    const auto index = (static_cast<std::int64_t>(bucket) << hdr_->sub_bucket_half_count_magnitude) +
-                       (ns >> bucket);
+    const int bucket =
+        63 - std::countl_zero(magnitude_mask) - hdr_->sub_bucket_half_count_magnitude;
+    const auto index =
+        (static_cast<std::int64_t>(bucket) << hdr_->sub_bucket_half_count_magnitude) +
+        (ns >> bucket);
     ++hdr_->counts[index];
     ++hdr_->total_count;
     sum_ += ns;
@@ -89,7 +91,7 @@ class Histogram {
   // Empty for an empty histogram: it has no percentile.
   [[nodiscard]] std::optional<Duration> at(const Quantile& quantile) const noexcept;
   [[nodiscard]] std::optional<Duration> at_rank(std::uint64_t rank) const noexcept;
-  [[nodiscard]] std::optional<Duration> max() const noexcept;   ///< Exact.
+  [[nodiscard]] std::optional<Duration> max() const noexcept;    ///< Exact.
   [[nodiscard]] std::optional<double> mean_ns() const noexcept;  ///< Exact.
 
   /// For writers of histogram logs.

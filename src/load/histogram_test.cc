@@ -164,8 +164,8 @@ TEST(Histogram, MeanAndPercentilesDoNotContradict) {  // C31
   EXPECT_EQ(histogram.max(), 3000ms);
   EXPECT_NEAR(*histogram.mean_ns(), 1.3098e6, 1e3);
   for (const Quantile& quantile : kQuantiles) {
-    const double beyond = 1 - static_cast<double>(quantile.numerator) /
-                                  static_cast<double>(quantile.denominator);
+    const double beyond =
+        1 - static_cast<double>(quantile.numerator) / static_cast<double>(quantile.denominator);
     EXPECT_GE(*histogram.mean_ns() * 1.001,
               beyond * static_cast<double>(histogram.at(quantile)->count()));
   }

@@ -129,7 +129,8 @@ TEST(InFlightTable, KeepsWhatTheSlotKnows) {
 
 TEST(OperationId, HoldsSlotAndGeneration) {
   for (const std::uint32_t slot : {0U, 1U, OperationId::kSlotsMax - 1}) {
-    for (const std::uint64_t generation : {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 42U) - 1}) {
+    for (const std::uint64_t generation :
+         {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 42U) - 1}) {
       const OperationId id(slot, generation);
       EXPECT_EQ(id.slot(), slot);
       EXPECT_EQ(id.bits() >> OperationId::kSlotBits, generation);

@@ -58,16 +58,17 @@ class RigJudge {
 
   void validity() {
     if (!summary_.imbalance.empty()) {
-      find(RigStatus::kInvalid, {"books", 1, 0, "", "a bug of raftperf: please report this record"});
+      find(RigStatus::kInvalid,
+           {"books", 1, 0, "", "a bug of raftperf: please report this record"});
     }
     if (summary_.bad_stamps > 0) {
       find(RigStatus::kInvalid, {"driver_stamps", static_cast<double>(summary_.bad_stamps), 0, "",
                                  "a bug of the driver: arrivals outside of send and now"});
     }
     if (summary_.books.ok < kOkMin) {
-      find(RigStatus::kInvalid, {"few_ok", static_cast<double>(summary_.books.ok),
-                                 static_cast<double>(kOkMin), "",
-                                 "measure longer or at a higher rate; look at rejected and unknown"});
+      find(RigStatus::kInvalid,
+           {"few_ok", static_cast<double>(summary_.books.ok), static_cast<double>(kOkMin), "",
+            "measure longer or at a higher rate; look at rejected and unknown"});
     }
     if (const std::uint64_t overflow = summary_.histograms.overflow(); overflow > 0) {
       find(RigStatus::kInvalid, {"histogram_overflow", static_cast<double>(overflow), 0, "",
@@ -81,8 +82,8 @@ class RigJudge {
   }
 
   void share_at(const Quantile& quantile, std::string_view code, double suspect, double invalid) {
-    const Histogram& lags = summary_.burst > 1 ? summary_.histograms.burst_lag
-                                               : summary_.histograms.lag;
+    const Histogram& lags =
+        summary_.burst > 1 ? summary_.histograms.burst_lag : summary_.histograms.lag;
     const auto lag = lags.at(quantile);
     const auto rig_share = summary_.rig_share(quantile);
     if (!lag || !rig_share || *lag <= kLagJudged || *rig_share <= suspect) {
@@ -98,8 +99,9 @@ class RigJudge {
     const auto gap = summary_.turn_gap.at(kP99);
     const auto service = summary_.histograms.service.at(kP99);
     if (gap && service && micros(*gap) > kTurnGapShareMax * micros(*service)) {
-      find(RigStatus::kSuspect, {"turn_gap_p99", micros(*gap), kTurnGapShareMax * micros(*service),
-                                 "us", "answers were read late: give the client a core of its own"});
+      find(RigStatus::kSuspect,
+           {"turn_gap_p99", micros(*gap), kTurnGapShareMax * micros(*service), "us",
+            "answers were read late: give the client a core of its own"});
     }
     if (summary_.busy_share > kBusyShareMax) {
       find(RigStatus::kSuspect, {"client_bound", 100 * summary_.busy_share, 100 * kBusyShareMax,
@@ -109,9 +111,9 @@ class RigJudge {
 
   void steadiness() {
     if (summary_.unsent_at_window_start > 0) {
-      find(RigStatus::kSuspect, {"unsent_at_start",
-                                 static_cast<double>(summary_.unsent_at_window_start), 0, "",
-                                 "the warm-up left a backlog: lengthen it or lower the rate"});
+      find(RigStatus::kSuspect,
+           {"unsent_at_start", static_cast<double>(summary_.unsent_at_window_start), 0, "",
+            "the warm-up left a backlog: lengthen it or lower the rate"});
     }
     const auto mean = summary_.in_flight_mean();
     const auto at_start = static_cast<double>(summary_.unanswered_at_window_start);
@@ -126,8 +128,8 @@ class RigJudge {
       const Duration first = *summary_.p50_first_third;
       const Duration last = *summary_.p50_last_third;
       const double apart = std::abs(micros(last) - micros(first));
-      const double limit = std::max(kDriftShareMax * micros(std::min(first, last)),
-                                    micros(kDriftMin));
+      const double limit =
+          std::max(kDriftShareMax * micros(std::min(first, last)), micros(kDriftMin));
       if (apart > limit) {
         find(RigStatus::kSuspect, {"drift", apart, limit, "us",
                                    "not a steady state: lengthen the warm-up or lower the rate"});
@@ -147,8 +149,9 @@ class RigJudge {
         return;
       }
     }
-    find(RigStatus::kSuspect, {"little", *ratio, 1 + std::copysign(kLittleOffMax, *ratio - 1), "",
-                               "rate x latency is not what was in flight: look at unknown and drops"});
+    find(RigStatus::kSuspect,
+         {"little", *ratio, 1 + std::copysign(kLittleOffMax, *ratio - 1), "",
+          "rate x latency is not what was in flight: look at unknown and drops"});
   }
 
   void machine() {
@@ -166,27 +169,27 @@ class RigJudge {
 
   void cluster() {
     if (surroundings_.acknowledged_missing > 0) {
-      find(RigStatus::kInvalid, {"acknowledged_missing",
-                                 static_cast<double>(surroundings_.acknowledged_missing), 0, "",
-                                 "the cluster lost what it acknowledged: its numbers mean nothing"});
+      find(RigStatus::kInvalid,
+           {"acknowledged_missing", static_cast<double>(surroundings_.acknowledged_missing), 0, "",
+            "the cluster lost what it acknowledged: its numbers mean nothing"});
     }
     if (surroundings_.replicas_differ) {
       find(RigStatus::kInvalid, {"replicas_differ", 1, 0, "",
                                  "the nodes hold different states: their numbers mean nothing"});
     }
     if (surroundings_.nodes_exited_unplanned > 0) {
-      find(RigStatus::kSuspect, {"node_exited",
-                                 static_cast<double>(surroundings_.nodes_exited_unplanned), 0, "",
-                                 "unplanned: look at the events and the node's log; repeat"});
+      find(RigStatus::kSuspect,
+           {"node_exited", static_cast<double>(surroundings_.nodes_exited_unplanned), 0, "",
+            "unplanned: look at the events and the node's log; repeat"});
     }
     if (surroundings_.leader_changes_unplanned > 0) {
-      find(RigStatus::kSuspect, {"leader_changed",
-                                 static_cast<double>(surroundings_.leader_changes_unplanned), 0, "",
-                                 "unplanned: look at the events; repeat the run"});
+      find(RigStatus::kSuspect,
+           {"leader_changed", static_cast<double>(surroundings_.leader_changes_unplanned), 0, "",
+            "unplanned: look at the events; repeat the run"});
     }
     if (surroundings_.leader_elsewhere) {
-      find(RigStatus::kSuspect, {"leader_elsewhere", 1, 0, "",
-                                 "raftperf cluster transfer-leader, or --leader any"});
+      find(RigStatus::kSuspect,
+           {"leader_elsewhere", 1, 0, "", "raftperf cluster transfer-leader, or --leader any"});
     }
   }
 

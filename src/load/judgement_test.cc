@@ -14,7 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Books, SayWhatDoesNotClose) {
-  Books books{.scheduled = 10, .sent = 8, .dropped = {1, 0, 1, 0}, .ok = 5, .rejected = 2,
+  Books books{.scheduled = 10,
+              .sent = 8,
+              .dropped = {1, 0, 1, 0},
+              .ok = 5,
+              .rejected = 2,
               .unknown = {0, 1, 0}};
   EXPECT_EQ(books.imbalance(5), "");
   EXPECT_EQ(books.imbalance(4), "the histogram holds 4 values for 5 ok operations");
@@ -26,12 +30,19 @@ TEST(Books, SayWhatDoesNotClose) {
 
 TEST(Books, AddEveryCounter) {
   Books sum;
-  const Books books{.scheduled = 1, .sent = 2, .dropped = {3, 4, 5, 6}, .ok = 7, .rejected = 8,
+  const Books books{.scheduled = 1,
+                    .sent = 2,
+                    .dropped = {3, 4, 5, 6},
+                    .ok = 7,
+                    .rejected = 8,
                     .unknown = {9, 10, 11}};
   sum.add(books);
   EXPECT_EQ(sum, books);
   Counts counts;
-  const Counts some{.attempts = 1, .redirects = 2, .mismatches = 3, .at_cap = 4,
+  const Counts some{.attempts = 1,
+                    .redirects = 2,
+                    .mismatches = 3,
+                    .at_cap = 4,
                     .rejected_by = {5, 6, 7, 8, 9, 10, 11, 12}};
   counts.add(some);
   EXPECT_EQ(counts, some);
@@ -138,8 +149,8 @@ TEST(Judgement, AnUnknownIsNotJudged) {
 }
 
 TEST(Judgement, TheWorstReasonDecides) {
-  const Surroundings surroundings{.steal_share = 0.5, .acknowledged_missing = 1,
-                                  .leader_elsewhere = true};
+  const Surroundings surroundings{
+      .steal_share = 0.5, .acknowledged_missing = 1, .leader_elsewhere = true};
   const RigJudgement judged = judge_rig(good(), surroundings);
   EXPECT_EQ(judged.status, RigStatus::kInvalid);
   EXPECT_EQ(codes(judged.reasons), "steal acknowledged_missing leader_elsewhere");

@@ -84,8 +84,8 @@ class IntervalExchange {
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Interval>> finished_;  // GUARDED_BY(mutex_)
-  std::vector<std::unique_ptr<Interval>> empty_;     // GUARDED_BY(mutex_)
+  std::vector<std::unique_ptr<Interval>> finished_;                         // GUARDED_BY(mutex_)
+  std::vector<std::unique_ptr<Interval>> empty_;                            // GUARDED_BY(mutex_)
   std::int64_t complete_below_ = std::numeric_limits<std::int64_t>::min();  // GUARDED_BY(mutex_)
 };
 

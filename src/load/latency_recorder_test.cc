@@ -184,8 +184,8 @@ TEST(LatencyRecorder, AShortenedWindowEndsEarlier) {
 
 TEST(Histograms, OverflowIsCountedOncePerValue) {
   Histograms histograms(60s);
-  for (Histogram* histogram : {&histograms.response, &histograms.service, &histograms.lag,
-                               &histograms.held}) {
+  for (Histogram* histogram :
+       {&histograms.response, &histograms.service, &histograms.lag, &histograms.held}) {
     histogram->record(1h);
   }
   EXPECT_EQ(histograms.overflow(), 4U);

@@ -14,8 +14,7 @@ constexpr Duration kReconnectBackoffMax = milliseconds{500};
 
 }  // namespace
 
-LeaderTracker::LeaderTracker(std::uint32_t nodes, int leader)
-    : nodes_(nodes), leader_(leader) {}
+LeaderTracker::LeaderTracker(std::uint32_t nodes, int leader) : nodes_(nodes), leader_(leader) {}
 
 bool LeaderTracker::usable(int node) const noexcept {
   return node >= 0 && static_cast<std::size_t>(node) < nodes_.size() &&

@@ -84,8 +84,8 @@ struct Completion {
   OperationId id;
   Outcome outcome = Outcome::kOk;
   Reason reason = Reason::kOk;
-  std::uint64_t value = 0;     ///< The key's value now, after an ok or a mismatch.
-  int leader_hint = kNoNode;   ///< What a rejecting node named as leader.
+  std::uint64_t value = 0;    ///< The key's value now, after an ok or a mismatch.
+  int leader_hint = kNoNode;  ///< What a rejecting node named as leader.
 };
 
 }  // namespace raftperf::load

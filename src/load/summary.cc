@@ -21,8 +21,8 @@ double seconds(Duration duration) noexcept {
 Duration sample_offset(std::uint64_t i) noexcept {
   constexpr Duration kEvery = std::chrono::milliseconds{10};
   constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15U;  // its fraction, in 2^-64
-  const Uint128 into = static_cast<Uint128>(i * kGoldenRatio) *
-                       static_cast<std::uint64_t>(kEvery.count());
+  const Uint128 into =
+      static_cast<Uint128>(i * kGoldenRatio) * static_cast<std::uint64_t>(kEvery.count());
   return static_cast<std::int64_t>(i) * kEvery + Duration{static_cast<std::int64_t>(into >> 64U)};
 }
 
@@ -84,8 +84,7 @@ std::optional<double> Summary::rig_share(const Quantile& quantile) const noexcep
   return std::max(0.0, 1.0 - ratio);
 }
 
-std::optional<Duration> Summary::at_if_lost_were_infinite(
-    const Quantile& quantile) const noexcept {
+std::optional<Duration> Summary::at_if_lost_were_infinite(const Quantile& quantile) const noexcept {
   if (books.scheduled == 0) {
     return std::nullopt;
   }
@@ -101,8 +100,7 @@ SummaryBuilder::SummaryBuilder(LoadMode mode, Window window, Duration range_max)
 void SummaryBuilder::add(const Interval& interval) {
   const Histogram& latencies = reported(summary_.mode, interval.histograms);
   if (summary_.imbalance.empty()) {
-    summary_.imbalance =
-        interval.books.imbalance(latencies.count() + latencies.overflow());
+    summary_.imbalance = interval.books.imbalance(latencies.count() + latencies.overflow());
   }
   if (interval.phase == Phase::kWarmup) {
     summary_.warmup_books.add(interval.books);
@@ -136,6 +134,7 @@ Summary SummaryBuilder::finish(const std::vector<Worker*>& workers) && {
     summary_.bad_stamps += facts.bad_stamps;
     summary_.acknowledged += facts.acknowledged;
     summary_.unknown += facts.unknown;
+    summary_.rejected += facts.rejected;
     summary_.unanswered_at_window_start += facts.unanswered_at_window_start.value_or(0);
     summary_.unsent_at_window_start += facts.unsent_at_window_start.value_or(0);
     if (facts.looped > Duration{0}) {

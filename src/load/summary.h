@@ -57,6 +57,7 @@ struct Summary {
   std::uint64_t bad_stamps = 0;
   std::uint64_t acknowledged = 0;  ///< Whole run, warm-up included.
   std::uint64_t unknown = 0;       ///< Whole run.
+  std::uint64_t rejected = 0;      ///< Whole run.
   std::uint64_t unanswered_at_window_start = 0;
   std::uint64_t unsent_at_window_start = 0;
   double busy_share = 0;  ///< Of the busiest worker.

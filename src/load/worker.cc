@@ -331,7 +331,7 @@ void Worker::complete(const Completion& completion, TimePoint arrival) noexcept 
       return;
     case Outcome::kUnknown:
       end_unknown(index, completion.reason == Reason::kTimeout ? Unknown::kTimeout
-                                                                : Unknown::kConnectionLost);
+                                                               : Unknown::kConnectionLost);
       return;
     case Outcome::kRejected:
       if (completion.reason != Reason::kNotLeader) {
@@ -349,8 +349,7 @@ void Worker::complete(const Completion& completion, TimePoint arrival) noexcept 
   }
 }
 
-void Worker::end_ok(std::uint32_t index, const Completion& completion,
-                    TimePoint arrival) noexcept {
+void Worker::end_ok(std::uint32_t index, const Completion& completion, TimePoint arrival) noexcept {
   Slot& slot = table_[index];
   Interval& interval = *slot.interval;
   ++interval.books.ok;
@@ -374,6 +373,7 @@ void Worker::end_ok(std::uint32_t index, const Completion& completion,
 void Worker::end_rejected(std::uint32_t index, Reason reason) noexcept {
   Interval& interval = *table_[index].interval;
   ++interval.books.rejected;
+  ++facts_.rejected;
   ++interval.counts.rejected_by[static_cast<std::size_t>(reason)];
   release(index);
 }

@@ -109,8 +109,9 @@ class Worker final {
     std::optional<std::uint32_t> unsent_at_window_start;
     std::uint64_t acknowledged = 0;  ///< Ok in the whole run, warm-up included.
     std::uint64_t unknown = 0;       ///< Unknown in the whole run.
-    Duration busy{0};    ///< Time of turns that had something to do, inside the window.
-    Duration looped{0};  ///< Time of all turns inside the window, waits included.
+    std::uint64_t rejected = 0;      ///< Rejected in the whole run.
+    Duration busy{0};                ///< Time of turns that had something to do, inside the window.
+    Duration looped{0};              ///< Time of all turns inside the window, waits included.
   };
   [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
   [[nodiscard]] Window window() const noexcept { return window_; }

@@ -53,8 +53,8 @@ struct Bench {
 };
 
 WorkerOptions closed(std::uint32_t chains) {
-  return {.mode = LoadMode::kClosed, .slots = chains, .window = {.start = 0s, .end = 1s},
-          .leader = 0};
+  return {
+      .mode = LoadMode::kClosed, .slots = chains, .window = {.start = 0s, .end = 1s}, .leader = 0};
 }
 
 ArrivalSchedule thousand_per_second(std::uint64_t burst = 1) {

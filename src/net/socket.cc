@@ -125,6 +125,27 @@ Result<FileDescriptor> listen_on(const std::string& host, std::uint16_t port) {
   return fd;
 }
 
+bool is_this_machine(const Endpoint& endpoint) {
+  const auto addresses = resolve(endpoint);
+  if (!addresses) {
+    return false;
+  }
+  for (SocketAddress address : *addresses) {
+    // Only an address of one's own can be bound; port 0 is always free.
+    if (address.storage.ss_family == AF_INET6) {
+      reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port = 0;
+    } else {
+      reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port = 0;
+    }
+    const FileDescriptor fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) ==
+        0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::uint16_t bound_port(int fd) noexcept {
   sockaddr_storage storage{};
   socklen_t length = sizeof storage;

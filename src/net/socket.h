@@ -37,6 +37,10 @@ Result<FileDescriptor> connect_to(const Endpoint& endpoint, std::chrono::millise
 /// non-blocking. A taken port is an error that names it.
 Result<FileDescriptor> listen_on(const std::string& host, std::uint16_t port);
 
+/// Whether the endpoint's host is an address of this machine. False where it cannot be
+/// resolved.
+bool is_this_machine(const Endpoint& endpoint);
+
 /// The port a listening descriptor is bound to.
 std::uint16_t bound_port(int fd) noexcept;
 

@@ -47,16 +47,16 @@ Json cpu_json() {
   CPU_ZERO(&set);
   const bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
   const auto flags = field("/proc/cpuinfo", "flags");
-  return {{"model", text_or_null(field("/proc/cpuinfo", "model name"))},
-          {"online", ::sysconf(_SC_NPROCESSORS_ONLN)},
-          {"usable", known ? Json(CPU_COUNT(&set)) : Json(nullptr)},
-          {"hypervisor", flags ? Json(flags->find("hypervisor") != std::string::npos)
-                               : Json(nullptr)},
-          {"smt_active", text_or_null(first_line("/sys/devices/system/cpu/smt/active"))},
-          {"governor",
-           text_or_null(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
-          {"isolated", text_or_null(first_line("/sys/devices/system/cpu/isolated"))},
-          {"cgroup_limit", text_or_null(first_line("/sys/fs/cgroup/cpu.max"))}};
+  return {
+      {"model", text_or_null(field("/proc/cpuinfo", "model name"))},
+      {"online", ::sysconf(_SC_NPROCESSORS_ONLN)},
+      {"usable", known ? Json(CPU_COUNT(&set)) : Json(nullptr)},
+      {"hypervisor", flags ? Json(flags->find("hypervisor") != std::string::npos) : Json(nullptr)},
+      {"smt_active", text_or_null(first_line("/sys/devices/system/cpu/smt/active"))},
+      {"governor",
+       text_or_null(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
+      {"isolated", text_or_null(first_line("/sys/devices/system/cpu/isolated"))},
+      {"cgroup_limit", text_or_null(first_line("/sys/fs/cgroup/cpu.max"))}};
 }
 
 Json limits_json() {
@@ -81,15 +81,14 @@ Json capture_environment() {
   utsname kernel{};
   const bool known = ::uname(&kernel) == 0;
   return {{"captured_utc", utc_text(std::chrono::system_clock::now())},
-          {"kernel", known ? Json(fmt::format("{} {}", kernel.sysname, kernel.release))
-                           : Json(nullptr)},
+          {"kernel",
+           known ? Json(fmt::format("{} {}", kernel.sysname, kernel.release)) : Json(nullptr)},
           {"architecture", known ? Json(kernel.machine) : Json(nullptr)},
           {"distribution", text_or_null(first_line("/etc/issue.net"))},
           {"cpu", cpu_json()},
           {"memory_kib", text_or_null(field("/proc/meminfo", "MemTotal"))},
-          {"clock_source",
-           text_or_null(first_line("/sys/devices/system/clocksource/clocksource0/"
-                                   "current_clocksource"))},
+          {"clock_source", text_or_null(first_line("/sys/devices/system/clocksource/clocksource0/"
+                                                   "current_clocksource"))},
           {"load_average", text_or_null(first_line("/proc/loadavg"))},
           {"transparent_huge_pages",
            text_or_null(first_line("/sys/kernel/mm/transparent_hugepage/enabled"))},

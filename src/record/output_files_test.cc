@@ -51,7 +51,11 @@ class Files : public testing::Test {
 load::Interval interval(std::int64_t index) {
   load::Interval interval(60s);
   interval.reset(index);
-  interval.books = {.scheduled = 10, .sent = 8, .dropped = {1, 0, 1, 0}, .ok = 6, .rejected = 1,
+  interval.books = {.scheduled = 10,
+                    .sent = 8,
+                    .dropped = {1, 0, 1, 0},
+                    .ok = 6,
+                    .rejected = 1,
                     .unknown = {0, 1, 0}};
   for (int i = 1; i <= 6; ++i) {
     interval.histograms.response.record(Duration{i * 100});
@@ -68,9 +72,14 @@ TEST_F(Files, TimelineHasARowASecond) {
   const load::Interval measured = interval(0);
   ASSERT_TRUE(timeline->write({.second = -1, .phase = warmup.phase, .interval = &warmup}).ok());
   ASSERT_TRUE(timeline
-                  ->write({.second = 0, .phase = measured.phase, .interval = &measured,
-                           .closed_loop = true, .ok_by_completion = 5, .in_flight_mean = 1.5,
-                           .leader = 2, .term = 7})
+                  ->write({.second = 0,
+                           .phase = measured.phase,
+                           .interval = &measured,
+                           .closed_loop = true,
+                           .ok_by_completion = 5,
+                           .in_flight_mean = 1.5,
+                           .leader = 2,
+                           .term = 7})
                   .ok());
   EXPECT_EQ(read_file("timeline.csv"),
             "second,phase,scheduled,sent,dropped_inflight_cap,dropped_rig_late,dropped_no_leader,"
@@ -240,8 +249,8 @@ TEST_F(Files, ATornRecordIsRecognised) {  // C83
   record.environment = Json::object();
   ASSERT_TRUE(folder->write(record).ok());
   const std::string whole = read_file("mine/run.json");
-  for (const std::size_t length : {std::size_t{0}, std::size_t{1}, whole.size() / 2,
-                                   whole.size() - 2}) {
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{1}, whole.size() / 2, whole.size() - 2}) {
     std::ofstream("torn.json") << whole.substr(0, length);
     const auto read = read_record("torn.json");
     ASSERT_FALSE(read.ok()) << length;

@@ -29,9 +29,11 @@ Json counts_json(const std::array<std::uint64_t, N>& counts) {
 }
 
 Json books_json(const load::Books& books) {
-  return {{"scheduled", books.scheduled}, {"sent", books.sent},
+  return {{"scheduled", books.scheduled},
+          {"sent", books.sent},
           {"dropped", counts_json<load::Drop>(books.dropped)},
-          {"ok", books.ok}, {"rejected", books.rejected},
+          {"ok", books.ok},
+          {"rejected", books.rejected},
           {"unknown", counts_json<load::Unknown>(books.unknown)}};
 }
 
@@ -175,8 +177,8 @@ bool holds(const Json& value) {
                ? std::in_range<T>(value.get<std::uint64_t>())
                : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
   } else {  // a list of strings
-    return value.is_array() &&
-           std::all_of(value.begin(), value.end(), [](const Json& each) { return each.is_string(); });
+    return value.is_array() && std::all_of(value.begin(), value.end(),
+                                           [](const Json& each) { return each.is_string(); });
   }
 }
 

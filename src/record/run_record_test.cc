@@ -25,14 +25,29 @@ RunRecord full() {
   record.durability = "fsync";
   record.request_bytes = 76;
   record.options = {{"rate", "5000", "flag"}, {"burst", "1", "default"}};
-  record.window = {.start_utc = "2026-12-01T14:36:57.123Z", .warmup_s = 10.25, .measure_s = 30.5,
-                   .drain_s = 5.75, .offered_per_s = 5000.5, .achieved_per_s = 4999.5,
+  record.window = {.start_utc = "2026-12-01T14:36:57.123Z",
+                   .warmup_s = 10.25,
+                   .measure_s = 30.5,
+                   .drain_s = 5.75,
+                   .offered_per_s = 5000.5,
+                   .achieved_per_s = 4999.5,
                    .interrupted = true};
-  record.books = {.scheduled = 1, .sent = 2, .dropped = {3, 4, 5, 6}, .ok = 7, .rejected = 8,
+  record.books = {.scheduled = 1,
+                  .sent = 2,
+                  .dropped = {3, 4, 5, 6},
+                  .ok = 7,
+                  .rejected = 8,
                   .unknown = {9, 10, 11}};
-  record.warmup_books = {.scheduled = 12, .sent = 13, .dropped = {14, 15, 16, 17}, .ok = 18,
-                         .rejected = 19, .unknown = {20, 21, 22}};
-  record.counts = {.attempts = 23, .redirects = 24, .mismatches = 25, .at_cap = 26,
+  record.warmup_books = {.scheduled = 12,
+                         .sent = 13,
+                         .dropped = {14, 15, 16, 17},
+                         .ok = 18,
+                         .rejected = 19,
+                         .unknown = {20, 21, 22}};
+  record.counts = {.attempts = 23,
+                   .redirects = 24,
+                   .mismatches = 25,
+                   .at_cap = 26,
                    .rejected_by = {0, 0, 27, 28, 29, 30, 0, 0}};
   record.late_replies = 31;
   record.response = latency(1000);
@@ -45,25 +60,36 @@ RunRecord full() {
   record.little_ratio = 1.5;
   record.in_flight_mean = 2.5;
   record.floor = {.service_p50_ns = 35, .rate_max_per_s = 48.5};
-  record.client = {.workers = 36, .pace = "spin", .busy_share = 0.25, .cpu_us_per_operation = 0.75,
-                   .connections_asked = 37, .connections_at_start = 38, .connections_at_end = 39,
-                   .frames_per_send = 1.25, .frames_per_receive = 1.75, .protocol_errors = 40};
+  record.client = {.workers = 36,
+                   .pace = "spin",
+                   .busy_share = 0.25,
+                   .cpu_us_per_operation = 0.75,
+                   .connections_asked = 37,
+                   .connections_at_start = 38,
+                   .connections_at_end = 39,
+                   .frames_per_send = 1.25,
+                   .frames_per_receive = 1.75,
+                   .protocol_errors = 40};
   record.rig = {"SUSPECT", {{"steal", 1.1, 1.0, "%", "another host"}, {"drift", 2, 3, "us", "x"}}};
   record.load = {"OVERLOADED", {{"dropped", 4, 5, "%", "lower it"}}};
-  record.cluster = {.nodes = {"127.0.0.1:9100", "127.0.0.1:9101"},
-                    .leader_at_start = 0,
-                    .leader_at_end = 1,
-                    .term_at_start = 41,
-                    .term_at_end = 42,
-                    .leader_changes = 43,
-                    .placement = "somewhere",
-                    .server_cpu_share = {0.5, std::nullopt},
-                    .events = {{.at_s = -1.5, .node = 1, .code = "node_exited", .detail = "signal 9",
-                                .planned = true},
-                               {.at_s = 2.5, .node = std::nullopt, .code = "x", .detail = "",
-                                .planned = false}}};
-  record.verification = {.status = "failed", .detail = "one is missing", .applied = 44,
-                         .acknowledged = 45, .unknown = 46, .missing = 47};
+  record.cluster = {
+      .nodes = {"127.0.0.1:9100", "127.0.0.1:9101"},
+      .leader_at_start = 2,
+      .leader_at_end = 1,
+      .term_at_start = 41,
+      .term_at_end = 42,
+      .leader_changes = 43,
+      .placement = "somewhere",
+      .server_cpu_share = {0.5, std::nullopt},
+      .events = {
+          {.at_s = -1.5, .node = 1, .code = "node_exited", .detail = "signal 9", .planned = true},
+          {.at_s = 2.5, .node = std::nullopt, .code = "x", .detail = "", .planned = false}}};
+  record.verification = {.status = "failed",
+                         .detail = "one is missing",
+                         .applied = 44,
+                         .acknowledged = 45,
+                         .unknown = 46,
+                         .missing = 47};
   record.environment = {{"kernel", "Linux 6"}, {"cpu", {{"usable", 2}}}};
   return record;
 }
@@ -100,8 +126,7 @@ void expect_nothing_empty(const Json& json, const std::string& path) {
       continue;
     }
     const bool expected = at == ".cluster.events.1.node" || at == ".cluster.events.1.detail" ||
-                          at == ".cluster.events.1.planned" ||
-                          at == ".cluster.server_cpu_share.1";
+                          at == ".cluster.events.1.planned" || at == ".cluster.server_cpu_share.1";
     EXPECT_EQ(value.is_null() || value == 0 || value == "" || value == false || value.empty(),
               expected)
         << at;
@@ -121,10 +146,10 @@ TEST(RunRecord, AbsentIsNull) {
   record.verification.missing.reset();
   record.floor = {};
   const Json json = to_json(record);
-  for (const char* pointer : {"/request_bytes", "/window/offered_per_s", "/response_ns",
-                              "/little_ratio", "/client/frames_per_send",
-                              "/cluster/leader_at_start", "/verification/missing",
-                              "/floor/service_p50_ns", "/floor/rate_max_per_s"}) {
+  for (const char* pointer :
+       {"/request_bytes", "/window/offered_per_s", "/response_ns", "/little_ratio",
+        "/client/frames_per_send", "/cluster/leader_at_start", "/verification/missing",
+        "/floor/service_p50_ns", "/floor/rate_max_per_s"}) {
     EXPECT_TRUE(json.at(Json::json_pointer(pointer)).is_null()) << pointer;
   }
   const auto read = from_json(json);
@@ -179,7 +204,8 @@ TEST(RunRecord, AMissingFieldIsNamed) {
     const std::size_t slash = pointer.rfind('/');
     const std::string name = pointer.substr(slash + 1);
     broken.at(Json::json_pointer(pointer.substr(0, slash))).erase(name);
-    EXPECT_NE(error_of(broken).find(name), std::string::npos) << pointer << ": " << error_of(broken);
+    EXPECT_NE(error_of(broken).find(name), std::string::npos)
+        << pointer << ": " << error_of(broken);
   }
 }
 

@@ -50,13 +50,13 @@ Result<void> Timeline::write(const TimelineRow& row) {
     line += fmt::format(",{}", dropped);
   }
   const auto max = latencies.max();
-  line += fmt::format(
-      ",{},{},{},{},{},{},{},{},{},{},{}", books.ok, books.rejected, books.unknown_total(),
-      row.ok_by_completion, quantile_cell(latencies, load::kP50),
-      quantile_cell(latencies, load::kP99), max ? fmt::format("{}", max->count()) : "",
-      quantile_cell(histograms.lag, load::kP99),
-      row.in_flight_mean ? fmt::format("{:.2f}", *row.in_flight_mean) : "", cell(row.leader),
-      cell(row.term));
+  line +=
+      fmt::format(",{},{},{},{},{},{},{},{},{},{},{}", books.ok, books.rejected,
+                  books.unknown_total(), row.ok_by_completion, quantile_cell(latencies, load::kP50),
+                  quantile_cell(latencies, load::kP99), max ? fmt::format("{}", max->count()) : "",
+                  quantile_cell(histograms.lag, load::kP99),
+                  row.in_flight_mean ? fmt::format("{:.2f}", *row.in_flight_mean) : "",
+                  cell(row.leader), cell(row.term));
   return put(line);
 }
 

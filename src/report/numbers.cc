@@ -34,7 +34,7 @@ std::string micros_text(std::optional<std::int64_t> ns) {
 
 std::string rate_text(double per_second) {
   return separated(per_second < 99'999.95 ? fmt::format("{:.1f}", per_second)
-                                    : fmt::format("{:.0f}", per_second)) +
+                                          : fmt::format("{:.0f}", per_second)) +
          "/s";
 }
 

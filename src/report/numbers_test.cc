@@ -43,7 +43,7 @@ TEST(Numbers, PerCent) {
 
 TEST(Numbers, PlainNumbers) {
   EXPECT_EQ(number_text(0), "0");
-  EXPECT_EQ(number_text(0.12345), "0.1234");
+  EXPECT_EQ(number_text(0.12344), "0.1234");
   EXPECT_EQ(number_text(30), "30");
   EXPECT_EQ(number_text(999.94), "999.9");
   EXPECT_EQ(number_text(999.96), "1,000");

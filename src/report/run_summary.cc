@@ -104,7 +104,8 @@ std::string heading(const RunRecord& record) {
 }
 
 std::string rates(const RunRecord& record) {
-  std::vector<std::string> parts{fmt::format("{} achieved", rate_text(record.window.achieved_per_s))};
+  std::vector<std::string> parts{
+      fmt::format("{} achieved", rate_text(record.window.achieved_per_s))};
   if (record.window.offered_per_s && *record.window.offered_per_s > 0) {
     parts.push_back(percent_text(record.window.achieved_per_s / *record.window.offered_per_s) +
                     " of offered");
@@ -132,10 +133,9 @@ std::string by_reason(const std::array<std::uint64_t, N>& counts) {
 
 std::string books(const RunRecord& record) {
   const load::Books& books = record.books;
-  return line("scheduled",
-              {fmt::format("{} = sent {} + dropped {}{}", count_text(books.scheduled),
-                           count_text(books.sent), count_text(books.dropped_total()),
-                           by_reason<load::Drop>(books.dropped))}) +
+  return line("scheduled", {fmt::format("{} = sent {} + dropped {}{}", count_text(books.scheduled),
+                                        count_text(books.sent), count_text(books.dropped_total()),
+                                        by_reason<load::Drop>(books.dropped))}) +
          line("sent", {fmt::format("{} = ok {} + rejected {} + unknown {}{}",
                                    count_text(books.sent), count_text(books.ok),
                                    count_text(books.rejected), count_text(books.unknown_total()),
@@ -192,6 +192,10 @@ std::string latencies(const RunRecord& record) {
   text += latency_row("lag", record.lag);
   text += latency_row("held", record.held);
   text += latency_row("turn gap", record.turn_gap);
+  if (const std::uint64_t dropped = record.books.dropped_total(); dropped > 0) {
+    text += fmt::format("{:{}}censored: {} operations were never sent and have no latency here\n",
+                        "", kIndent, count_text(dropped));
+  }
   const LatencyRecord& reported = record.mode == "open" ? record.response : record.service;
   if (!reported.thin.empty()) {
     text += fmt::format("{:{}}* fewer than ten samples beyond it\n", "", kIndent);
@@ -222,12 +226,12 @@ std::string cluster(const RunRecord& record) {
 }
 
 std::string workload(const RunRecord& record) {
-  return line("workload",
-              {fmt::format("profile {}", record.profile),
-               record.request_bytes ? fmt::format("{} B a request", *record.request_bytes)
-                                    : "request size unknown",
-               fmt::format("durability {}", record.durability),
-               fmt::format("driver {}", record.driver)});
+  return line(
+      "workload",
+      {fmt::format("profile {}", record.profile),
+       record.request_bytes ? fmt::format("{} B a request", *record.request_bytes)
+                            : "request size unknown",
+       fmt::format("durability {}", record.durability), fmt::format("driver {}", record.driver)});
 }
 
 std::string client(const RunRecord& record) {
@@ -237,8 +241,8 @@ std::string client(const RunRecord& record) {
                   percent_text(client.busy_share)),
       fmt::format("{:.2f} us CPU an operation", client.cpu_us_per_operation)};
   if (client.connections_asked > 0) {
-    parts.push_back(fmt::format("connections {}/{}", client.connections_at_end,
-                                client.connections_asked));
+    parts.push_back(
+        fmt::format("connections {}/{}", client.connections_at_end, client.connections_asked));
   }
   if (client.frames_per_send) {
     parts.push_back(fmt::format("{:.1f} frames a send", *client.frames_per_send));
@@ -265,8 +269,7 @@ std::string verification(const RunRecord& record) {
 std::string run_summary(const RunRecord& record) {
   return heading(record) + judgement("rig", record.rig) + judgement("load", record.load) +
          rates(record) + books(record) + counts(record) + latencies(record) + workload(record) +
-         cluster(record) + client(record) + floor(record) +
-         verification(record);
+         cluster(record) + client(record) + floor(record) + verification(record);
 }
 
 }  // namespace raftperf::report

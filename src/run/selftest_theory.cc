@@ -23,7 +23,7 @@ Check compare(const std::string& name, double expected_ms, std::optional<load::D
   const double measured_ms = millis(measured);
   const bool close = std::abs(measured_ms - expected_ms) <= tolerance * expected_ms;
   return {.name = name,
-          .expected = fmt::format("{:.4g} ms within {:.0f} %", expected_ms, 100 * tolerance),
+          .expected = fmt::format("{:.4g} ms within {:.1f} %", expected_ms, 100 * tolerance),
           .measured = fmt::format("{:.4g} ms", measured_ms),
           .outcome = close ? Check::Outcome::kPassed : Check::Outcome::kFailed};
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <mutex>
 
+#include "base/units.h"
 #include "cluster/cluster_probe.h"
 #include "cluster/local_cluster.h"
 #include "cluster/monitor.h"
@@ -85,7 +86,7 @@ class Session {
       return failure;
     }
     std::optional<Verification> verification;
-    if (options_.verify && !plan_.driver.nodes.empty()) {
+    if (options_.verify && has_cluster_) {
       verification = Verification::begin(options_.protocol, plan_.driver.nodes);
     }
     return execute_and_judge(**factory, verification);
@@ -97,7 +98,7 @@ class Session {
     }
     const bool open = plan_.mode == load::LoadMode::kOpen;
     const std::string what =
-        open ? fmt::format("open-{:g}", plan_.schedule.rate.per_second())
+        open ? fmt::format("open-{}", format_rate(plan_.schedule.rate.count))
              : fmt::format("closed-{}", plan_.outstanding);
     const auto now = std::chrono::system_clock::now();
     auto folder = record::ResultsFolder::create(options_.out, options_.system, what, now);
@@ -120,8 +121,8 @@ class Session {
     if (!options_.local) {
       return std::nullopt;
     }
-    notice(fmt::format("starting {} nodes of {} on this machine", options_.cluster.nodes,
-                       options_.system));
+    notice(fmt::format("starting {} node{} of {} on this machine", options_.cluster.nodes,
+                       options_.cluster.nodes == 1 ? "" : "s", options_.system));
     cluster::ClusterOptions cluster_options = options_.cluster;
     cluster_options.interrupted = [this] { return signals_.stopping(); };
     auto cluster = cluster::LocalCluster::up(*options_.local, cluster_options, events_);
@@ -153,7 +154,7 @@ class Session {
     monitor_ = *std::move(monitor);
     auto leader = wait_for_leader();
     if (!leader) {
-      return no_cluster(fmt::format("no leader within {} s", kLeaderWait.count() / 1000));
+      return no_cluster(describe_no_leader());
     }
     if (options_.leader_wanted && leader->leader != *options_.leader_wanted) {
       move_leader(*options_.leader_wanted);
@@ -173,6 +174,22 @@ class Session {
       leader = monitor_->wait_for_leader(kLeaderStep);
     }
     return leader;
+  }
+
+  [[nodiscard]] std::string describe_no_leader() const {
+    std::string text = fmt::format("no leader within {} s", kLeaderWait.count() / 1000);
+    auto probe = cluster::ClusterProbe::create(options_.protocol, plan_.driver.nodes);
+    if (!probe) {
+      return text;
+    }
+    const auto views = probe->look(1000ms);
+    for (std::size_t node = 0; node < views.size(); ++node) {
+      const bool answers = views[node].contact == cluster::NodeView::Contact::kAnswers;
+      text += fmt::format("; node{}: {}", node,
+                          answers ? "answers, and knows no leader"
+                                  : probe->problem(static_cast<int>(node)));
+    }
+    return text;
   }
 
   void move_leader(int wanted) {
@@ -315,13 +332,24 @@ class Session {
         record_.cluster.nodes.push_back(to_string(node));
       }
     }
-    record_.cluster.placement = !has_cluster_ ? "in this process"
-                                : cluster_    ? "sharing this machine with the client"
-                                              : "given by --nodes";
+    record_.cluster.placement = placement();
     record_.environment = record::capture_environment();
     const auto busy = record::busy_share(window_start_cpu_.machine, window_end_cpu_.machine);
     record_.environment["cpu"]["busy_share_in_window"] =
         busy ? record::Json(*busy) : record::Json(nullptr);
+  }
+
+  [[nodiscard]] std::string placement() const {
+    if (!has_cluster_) {
+      return "in this process";
+    }
+    if (options_.servers_here == 0) {
+      return "on other machines than the client";
+    }
+    if (options_.servers_here == plan_.driver.nodes.size()) {
+      return "sharing this machine with the client";
+    }
+    return fmt::format("{} of them sharing this machine with the client", options_.servers_here);
   }
 
   void describe_client(const RunResult& result) {
@@ -333,7 +361,7 @@ class Session {
       cpu_time += each;
     }
     const std::uint64_t operations =
-        result.summary.acknowledged + result.summary.books.rejected + result.summary.unknown;
+        result.summary.acknowledged + result.summary.rejected + result.summary.unknown;
     if (operations > 0) {
       client.cpu_us_per_operation = std::chrono::duration<double, std::micro>(cpu_time).count() /
                                     static_cast<double>(operations);

@@ -28,6 +28,7 @@ struct SessionOptions {
   /// or the driver needs no cluster.
   std::optional<cluster::SystemDescriptor> local;
   cluster::ClusterOptions cluster;
+  std::uint64_t servers_here = 0;  ///< Nodes that share this machine with the client.
   std::optional<int> leader_wanted;
   bool verify = true;
   std::optional<std::filesystem::path> out;

@@ -4,8 +4,10 @@
 // and for the rig's own floor. Prints one JSON line once it listens.
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -44,6 +46,13 @@ int main(int argc, char** argv) {
   }
   if (!options->has_value()) {
     return 0;
+  }
+  if ((*options)->parent != 0) {
+    // Asked for first and then looked: a parent that has just died is noticed either way.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (static_cast<std::uint64_t>(::getppid()) != (*options)->parent) {
+      return fail("the process of --parent is not the one that started it", kExitFailure);
+    }
   }
   auto server = raftperf::stub::Server::create(**options);
   if (!server) {

@@ -191,6 +191,8 @@ std::vector<Row> rows() {
                  parsed(parse_path, [](Draft& d, std::string p) { d.options.arrival_log = p; })});
   all.push_back({"--counters-file", "FILE", "JSON of all counters, at exit and at SIGUSR1",
                  parsed(parse_path, [](Draft& d, std::string p) { d.options.counters_file = p; })});
+  all.push_back({"--parent", "PID", "end as soon as this process, which started the stub, ends",
+                 parsed(parse_count, [](Draft& d, std::uint64_t n) { d.options.parent = n; })});
   return all;
 }
 

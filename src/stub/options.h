@@ -23,6 +23,7 @@ struct Options {
   std::vector<Window> freezes;  ///< Nothing is read or answered meanwhile.
   std::string arrival_log;      ///< Path; empty: none.
   std::string counters_file;    ///< Path; empty: none.
+  std::uint64_t parent = 0;     ///< The process to end with; 0: none.
 };
 
 /// Reads the command line. A user's mistake is an error of one line, in the form

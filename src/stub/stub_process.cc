@@ -56,7 +56,7 @@ Result<StubProcess> StubProcess::start(const std::filesystem::path& program,
     return failed("mkdtemp");
   }
   stub.directory_ = name;
-  std::vector<std::string> words{program, "--counters-file",
+  std::vector<std::string> words{program, "--parent", std::to_string(::getpid()), "--counters-file",
                                  stub.directory_ / "counters.json", "--arrival-log",
                                  stub.arrival_log()};
   words.insert(words.end(), arguments.begin(), arguments.end());

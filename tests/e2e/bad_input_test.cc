@@ -190,7 +190,7 @@ TEST_P(BadInput, IsOneLineAndStatusTwo) {
   if (!mistake.config.empty()) {
     std::ofstream(here() / "mine.toml") << mistake.config;
   }
-  const Ended ended = run(mistake.command, {.environment = mistake.environment, .out = {}});
+  const Ended ended = run(mistake.command, {.environment = mistake.environment});
   EXPECT_EQ(ended.status, kUsage) << ended.err;
   EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
   EXPECT_TRUE(ended.err.starts_with("raftperf: ")) << ended.err;
@@ -246,7 +246,7 @@ TEST_F(BadOutput, WindowsAreApart) {
 TEST_F(BadOutput, AFullStandardOutputIsNoSuccess) {
   const Ended ended =
       run({"run", "sim", "--warmup", "0s", "--measure", "500ms", "--out", out()},
-          {.environment = {}, .out = "/dev/full"});
+          {.out = "/dev/full"});
   EXPECT_GT(ended.status, 0);
   EXPECT_NE(ended.err.find("standard output"), std::string::npos) << ended.err;
   EXPECT_GT(read_record().books.ok, 0U);
@@ -255,7 +255,7 @@ TEST_F(BadOutput, AFullStandardOutputIsNoSuccess) {
 class FullOutput : public ToolTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(FullOutput, OfOtherCommandsIsNoSuccessEither) {
-  const Ended ended = run({GetParam(), "--json"}, {.environment = {}, .out = "/dev/full"});
+  const Ended ended = run({GetParam(), "--json"}, {.out = "/dev/full"});
   EXPECT_GT(ended.status, 0);
   EXPECT_NE(ended.err.find("standard output"), std::string::npos) << ended.err;
 }
@@ -303,7 +303,7 @@ TEST_F(BadOutput, TooFewDescriptorsAreSaid) {
   stub::StubProcess stub = start_stub({});
   const Ended ended = run(run_against(to_string(stub.endpoint()),
                                       {"--connections", "40", "--warmup", "0s", "--measure", "1s"}),
-                          {.environment = {}, .out = {}, .open_files_max = 24});
+                          {.open_files_max = 24});
   EXPECT_GT(ended.status, 0);
   EXPECT_NE(ended.err.find("connections"), std::string::npos) << ended.err;
   EXPECT_FALSE(fs::exists(out() / "run.json"));
@@ -313,7 +313,7 @@ TEST_F(BadOutput, ADozenDescriptorsEndInAClearLine) {
   stub::StubProcess stub = start_stub({});
   const Ended ended =
       run(run_against(to_string(stub.endpoint()), {"--warmup", "0s", "--measure", "1s"}),
-          {.environment = {}, .out = {}, .open_files_max = 12});
+          {.open_files_max = 12});
   EXPECT_GT(ended.status, 0);
   EXPECT_LT(ended.status, 128) << "ended by a signal";
   EXPECT_NE(ended.err.find("raftperf: "), std::string::npos) << ended.err;

@@ -32,18 +32,19 @@ struct NodeNotice {
   pid_t pid = -1;
 };
 
+/// What a test may change about the tool's surroundings.
+struct Extras {
+  std::map<std::string, std::string> environment = {};
+  std::filesystem::path out = {};  ///< Standard output; a file of ours if empty.
+  int open_files_max = 0;          ///< 0: the caller's.
+};
+
 /// Drives the tool in a folder of its own, with a state directory of its own and free
 /// ports. What it leaves running fails no test but is stopped with the tool.
 class ToolTest : public ::testing::Test {
  protected:
   ToolTest();
   ~ToolTest() override;
-
-  struct Extras {
-    std::map<std::string, std::string> environment;
-    std::filesystem::path out;  ///< Standard output; a file of ours if empty.
-    int open_files_max = 0;     ///< 0: the caller's.
-  };
 
   Process start(const Words& arguments, const Extras& extras = {});
   Ended run(const Words& arguments, const Extras& extras = {});

@@ -79,7 +79,8 @@ std::string read_load(const Scenario& scenario, Setup& setup) {
   reader.read("rate", setup.run.schedule.rate.count, [](const auto& t) { return parse_rate(t); });
   reader.read("burst", setup.run.schedule.burst, [](const auto& t) { return parse_count(t); });
   reader.read("seed", setup.run.schedule.seed, [](const auto& t) { return parse_count(t); });
-  reader.read("duration", setup.run.schedule.measure, [](const auto& t) { return parse_duration(t); });
+  reader.read("duration", setup.run.schedule.measure,
+              [](const auto& t) { return parse_duration(t); });
   reader.read("warmup", setup.run.schedule.warmup, [](const auto& t) { return parse_duration(t); });
   reader.read("timeout", setup.run.worker.timeout, [](const auto& t) { return parse_duration(t); });
   reader.read("drain", setup.run.worker.drain, [](const auto& t) { return parse_duration(t); });
@@ -193,13 +194,12 @@ std::string duration_text(std::optional<Duration> duration) {
 }
 
 std::string books_text(const load::Books& books) {
-  std::string text =
-      fmt::format("scheduled {}  sent {}  ok {}  rejected {}", books.scheduled, books.sent,
-                  books.ok, books.rejected);
+  std::string text = fmt::format("scheduled {}  sent {}  ok {}  rejected {}", books.scheduled,
+                                 books.sent, books.ok, books.rejected);
   for (std::size_t i = 0; i < load::kDropCount; ++i) {
     if (books.dropped[i] > 0) {
-      text += fmt::format("  dropped.{} {}", to_string(static_cast<load::Drop>(i)),
-                          books.dropped[i]);
+      text +=
+          fmt::format("  dropped.{} {}", to_string(static_cast<load::Drop>(i)), books.dropped[i]);
     }
   }
   for (std::size_t i = 0; i < load::kUnknownCount; ++i) {

@@ -40,8 +40,8 @@ TEST(SimServer, SharesOneQueueAmongServers) {
 }
 
 TEST(SimServer, DoesNoWorkInAStall) {
-  const SimServerOptions options{.service_time = 10ms,
-                                 .stalls = {{.at = 5ms, .length = 20ms}, {.at = 30ms, .length = 1ms}}};
+  const SimServerOptions options{
+      .service_time = 10ms, .stalls = {{.at = 5ms, .length = 20ms}, {.at = 30ms, .length = 1ms}}};
   SimServer server(options, kStart);
   EXPECT_EQ(server.answer(kStart) - kStart, Duration{30ms}) << "0 to 5, 25 to 30";
   EXPECT_EQ(server.answer(kStart + 10ms) - kStart, Duration{36ms}) << "25 to 30, 31 to 36";
