@@ -69,16 +69,18 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
   }
   const CLI::App& command = innermost(app);
   std::string message = error.what();
-  if (error.get_name() == "ExtrasError") {
-    const auto extras = command.remaining(true).empty() ? app.remaining(true)
-                                                        : command.remaining(true);
-    if (!extras.empty()) {
-      const std::string word = extras.front().substr(0, extras.front().find('='));
-      message = fmt::format("unknown {} '{}'{}", word.starts_with("-") ? "option" : "word", word,
-                            did_you_mean(word, known_words(command)));
-    }
+  // By code: the library puts the command's name where the error's should be.
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  const auto extras = command.remaining(true).empty() ? app.remaining(true)
+                                                      : command.remaining(true);
+  // A mistyped subcommand is reported as one that is missing.
+  if ((code == CLI::ExitCodes::ExtrasError || code == CLI::ExitCodes::RequiredError) &&
+      !extras.empty()) {
+    const std::string word = extras.front().substr(0, extras.front().find('='));
+    message = fmt::format("unknown {} '{}'{}", word.starts_with("-") ? "option" : "word", word,
+                          did_you_mean(word, known_words(command)));
   }
-  if (error.get_name() == "ArgumentMismatch") {
+  if (code == CLI::ExitCodes::ArgumentMismatch) {
     message = missing_value(message);
   }
   fmt::print(stderr, "raftperf: {} (see: raftperf {}--help)\n", one_line(message),

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/check.h"
 #include "base/nearest.h"
@@ -123,6 +124,9 @@ Result<void> Options::read_environment() {
 
 Result<void> Options::read_file(const std::string& path) {
   toml::table table;
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
+    return Error{fmt::format("--config {}: is a folder; example: mine.toml", path)};
+  }
   try {
     table = toml::parse_file(path);
   } catch (const toml::parse_error& error) {

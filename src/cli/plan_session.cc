@@ -194,6 +194,12 @@ Result<void> plan_system(Options& options, const Descriptor& system, const Place
     session.plan.outstanding = static_cast<std::uint32_t>(*system.in_flight_max);
   }
   if (options.has_value("nodes")) {
+    for (const char* name : {"set", "cluster-size", "port-base"}) {
+      if (options.given(name)) {
+        return Error{fmt::format("--{} belongs to a local cluster; --nodes names one that runs",
+                                 name)};
+      }
+    }
     session.plan.driver.nodes = *net::parse_endpoints(options.text("nodes"));
     return {};
   }

@@ -113,8 +113,7 @@ Result<FileDescriptor> listen_on(const std::string& host, std::uint16_t port) {
     return Error{list.error()};
   }
   const addrinfo* entry = list->get();
-  FileDescriptor fd(
-      ::socket(entry->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  FileDescriptor fd(::socket(entry->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int on = 1;
   // Without it a restart within a minute of a stop finds its port in TIME_WAIT. A
   // port that somebody listens on is still refused.

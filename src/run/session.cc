@@ -2,20 +2,14 @@
 #include "run/session.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
-#include <fstream>
-#include <mutex>
 
-#include "base/units.h"
 #include "cluster/cluster_probe.h"
 #include "cluster/local_cluster.h"
 #include "cluster/monitor.h"
 #include "record/environment.h"
-#include "record/histogram_log.h"
-#include "record/results_folder.h"
-#include "record/timeline.h"
 #include "run/floor.h"
+#include "run/session_outputs.h"
 #include "run/verification.h"
 
 #ifndef RAFTPERF_VERSION
@@ -47,11 +41,11 @@ class Session {
     SessionResult result;
     result.error = measure();
     if (result.error) {
-      if (folder_) {
-        folder_->discard();
+      if (outputs_) {
+        outputs_->discard();
       }
     } else {
-      write(result);
+      result.folder = outputs_->finish(record_);
     }
     stop_cluster();
     result.record = std::move(record_);
@@ -69,9 +63,14 @@ class Session {
   }
 
   Failure measure() {
-    if (auto failure = open_outputs()) {
-      return failure;
+    if (const auto checked = check(plan_); !checked) {
+      return usage(checked.error());
     }
+    auto outputs = SessionOutputs::create(options_, [this](const auto& text) { notice(text); });
+    if (!outputs) {
+      return usage(outputs.error());
+    }
+    outputs_ = *std::move(outputs);
     auto factory = drivers::find_driver(options_.protocol, options_.plugin_dir);
     if (!factory) {
       return usage(factory.error());
@@ -90,31 +89,6 @@ class Session {
       verification = Verification::begin(options_.protocol, plan_.driver.nodes);
     }
     return execute_and_judge(**factory, verification);
-  }
-
-  Failure open_outputs() {
-    if (const auto checked = check(plan_); !checked) {
-      return usage(checked.error());
-    }
-    const bool open = plan_.mode == load::LoadMode::kOpen;
-    const std::string what =
-        open ? fmt::format("open-{}", format_rate(plan_.schedule.rate.count))
-             : fmt::format("closed-{}", plan_.outstanding);
-    const auto now = std::chrono::system_clock::now();
-    auto folder = record::ResultsFolder::create(options_.out, options_.system, what, now);
-    if (!folder) {
-      return usage("--out: " + folder.error());
-    }
-    folder_ = *std::move(folder);
-    auto timeline = record::Timeline::create(folder_->file("timeline.csv"));
-    if (!timeline) {
-      return usage("--out: " + timeline.error());
-    }
-    timeline_ = *std::move(timeline);
-    if (options_.hdr_out && !std::ofstream(*options_.hdr_out)) {
-      return usage(fmt::format("--hdr-out: {}: cannot be written", options_.hdr_out->string()));
-    }
-    return std::nullopt;
   }
 
   Failure bring_cluster_up() {
@@ -213,7 +187,7 @@ class Session {
                             std::optional<Verification>& verification) {
     changes_before_ = monitor_ ? monitor_->leader_changes() : 0;
     plan_.driver.settings = options_.plan.driver.settings;
-    ObserverCallbacks observed{.second = [this](const SecondReport& s) { on_second(s); },
+    ObserverCallbacks observed{.second = [this](const SecondReport& s) { outputs_->on_second(s); },
                                .progress = callbacks_.progress,
                                .window_started = [this] { on_window_start(); },
                                .window_ended = [this] { window_end_cpu_ = read_cpu(); },
@@ -236,7 +210,7 @@ class Session {
     record_.take(result->summary, judge_rig(result->summary, surroundings),
                  judge_load(result->summary, surroundings));
     describe(*result);
-    write_distribution(result->summary);
+    outputs_->write_distribution(result->summary);
     return std::nullopt;
   }
 
@@ -248,7 +222,7 @@ class Session {
   }
 
   void on_window_start() {
-    window_start_utc_ = std::chrono::system_clock::now();
+    outputs_->on_window_start();
     window_start_cpu_ = read_cpu();
   }
 
@@ -381,83 +355,6 @@ class Session {
     }
   }
 
-  void on_second(const SecondReport& second) {
-    const load::Interval& interval = second.interval;
-    const bool closed = plan_.mode == load::LoadMode::kClosed;
-    record::TimelineRow row{.second = interval.index,
-                            .phase = interval.phase,
-                            .interval = &interval,
-                            .closed_loop = closed,
-                            .ok_by_completion = second.ok_by_completion,
-                            .in_flight_mean = second.in_flight_mean};
-    if (second.leader != load::kNoNode) {
-      row.leader = second.leader;
-    }
-    if (second.term != 0) {
-      row.term = second.term;
-    }
-    note_output(timeline_->write(row));
-    if (interval.phase == load::Phase::kMeasurement) {
-      log_histograms(interval, closed);
-    }
-  }
-
-  void log_histograms(const load::Interval& interval, bool closed) {
-    if (!histogram_log_) {
-      auto log = record::HistogramLog::create(folder_->file("run.hlog"), window_start_utc_);
-      if (!log) {
-        note_output(Error{log.error()});
-        return;
-      }
-      histogram_log_ = *std::move(log);
-    }
-    const load::Histograms& histograms = interval.histograms;
-    const auto write = [&](std::string_view tag, const load::Histogram& histogram) {
-      note_output(histogram_log_->write(tag, interval.index * load::kIntervalLength,
-                                        load::kIntervalLength, histogram));
-    };
-    if (!closed) {
-      write("response", histograms.response);
-    }
-    write("service", histograms.service);
-    if (!closed) {
-      write("lag", histograms.lag);
-    }
-  }
-
-  /// A full disk costs the files, not the run: said once, and the run goes on.
-  void note_output(const Result<void>& written) {
-    if (!written && output_problem_.empty()) {
-      output_problem_ = written.error();
-      notice("a result file is incomplete: " + output_problem_);
-    }
-  }
-
-  void write_distribution(const load::Summary& summary) {
-    if (!options_.hdr_out) {
-      return;
-    }
-    std::FILE* file = std::fopen(options_.hdr_out->c_str(), "we");
-    const bool written =
-        file != nullptr && hdr_percentiles_print(summary.reported().hdr(), file, 5, 1000.0,
-                                                 CLASSIC) == 0;
-    if ((file != nullptr && std::fclose(file) != 0) || !written) {
-      note_output(Error{fmt::format("{}: cannot be written", options_.hdr_out->string())});
-    }
-  }
-
-  void write(SessionResult& result) {
-    if (const auto written = folder_->write(record_); !written) {
-      note_output(Error{written.error()});
-    }
-    if (record_.rig.status == load::to_string(load::RigStatus::kInvalid)) {
-      if (const auto marked = folder_->mark_invalid(); !marked) {
-        note_output(Error{marked.error()});
-      }
-    }
-    result.folder = folder_->path();
-  }
-
   void stop_cluster() {
     monitor_.reset();
     if (!cluster_) {
@@ -480,17 +377,13 @@ class Session {
   Signals& signals_;
   const SessionCallbacks& callbacks_;
   cluster::EventLog events_;
-  std::optional<record::ResultsFolder> folder_;
-  std::optional<record::Timeline> timeline_;
-  std::optional<record::HistogramLog> histogram_log_;
+  std::optional<SessionOutputs> outputs_;
   std::unique_ptr<cluster::LocalCluster> cluster_;
   std::unique_ptr<cluster::Monitor> monitor_;
   bool has_cluster_ = true;
   std::uint64_t changes_before_ = 0;
-  std::chrono::system_clock::time_point window_start_utc_;
   CpuReading window_start_cpu_;
   CpuReading window_end_cpu_;
-  std::string output_problem_;
   record::RunRecord record_;
 };
 

@@ -208,7 +208,7 @@ Result<SimOptions> SimDriver::read_settings(const std::map<std::string, std::str
   SimOptions options;
   for (const auto& [key, text] : settings) {
     const auto* setting = std::find_if(kSettings.begin(), kSettings.end(),
-                                       [&](const Setting& s) { return s.key == key; });
+                                       [&name = key](const Setting& s) { return s.key == name; });
     if (setting == kSettings.end()) {
       std::vector<std::string_view> known;
       for (const Setting& each : kSettings) {
