@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/nearest.h"
 #include "base/units.h"
@@ -246,7 +247,8 @@ Result<run::SessionOptions> plan_session(Options& options, const std::string& sy
   } else {
     const auto descriptor = cluster::find_system(place.root, system);
     if (!descriptor) {
-      return Error{descriptor.error()};
+      // The catalogue does not know of the one system that is no folder.
+      return Error{descriptor.error() + did_you_mean(system, std::array{kSim})};
     }
     if (auto planned = plan_system(options, *descriptor, place, session); !planned) {
       return Error{planned.error()};

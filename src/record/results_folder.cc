@@ -31,21 +31,41 @@ Result<void> try_writing(const fs::path& folder) {
   return {};
 }
 
-enum class Made { kNew, kWasThere };
+/// The folder itself and what is above it, as far as it is not there; innermost first.
+std::vector<fs::path> missing(fs::path folder) {
+  std::vector<fs::path> folders;
+  std::error_code ignored;
+  for (; !folder.empty() && !fs::exists(folder, ignored); folder = folder.parent_path()) {
+    folders.push_back(folder);
+  }
+  return folders;
+}
 
-Result<Made> make(const fs::path& folder) {
+void remove_if_empty(const std::vector<fs::path>& folders) noexcept {
+  std::error_code ignored;
+  for (const fs::path& folder : folders) {
+    fs::remove(folder, ignored);  // not if anyone else has put a file there
+  }
+}
+
+/// Makes the folder and what is missing above it, and tells what it made: without the
+/// folder itself where that was there.
+Result<std::vector<fs::path>> make(const fs::path& folder) {
+  std::vector<fs::path> made = missing(folder);
   std::error_code code;
   if (folder.has_parent_path()) {
     fs::create_directories(folder.parent_path(), code);
   }
   const bool is_new = !code && fs::create_directory(folder, code);
-  if (code) {
-    return Error{fmt::format("{}: {}", folder.string(), code.message())};
+  if (!is_new && !made.empty() && made.front() == folder) {
+    made.erase(made.begin());  // somebody else was faster
   }
-  if (const auto writable = try_writing(folder); !writable) {
+  Result<void> writable = code ? failed(folder, code.value()) : try_writing(folder);
+  if (!writable) {
+    remove_if_empty(made);
     return Error{writable.error()};
   }
-  return is_new ? Made::kNew : Made::kWasThere;
+  return made;
 }
 
 Result<void> write_all(int fd, const std::string& text) {
@@ -96,7 +116,7 @@ Result<ResultsFolder> ResultsFolder::create(const std::optional<fs::path>& named
     if (!made) {
       return Error{made.error()};
     }
-    return ResultsFolder(*named, Naming::kUsers, *made == Made::kNew);
+    return ResultsFolder(*named, Naming::kUsers, *made);
   }
   const auto seconds = std::chrono::system_clock::to_time_t(now);
   const std::string name =
@@ -112,8 +132,8 @@ Result<ResultsFolder> ResultsFolder::create(const std::optional<fs::path>& named
     if (!made) {
       return Error{made.error()};
     }
-    if (*made == Made::kNew) {
-      return ResultsFolder(path, Naming::kOurs, true);
+    if (!made->empty() && made->front() == path) {
+      return ResultsFolder(path, Naming::kOurs, *made);
     }
   }
 }
@@ -139,9 +159,7 @@ void ResultsFolder::discard() noexcept {
   for (const char* name : {"run.json", "run.json.part", "run.hlog", "timeline.csv", "INVALID"}) {
     fs::remove(path_ / name, ignored);
   }
-  if (made_) {
-    fs::remove(path_, ignored);  // not if anyone else has put a file there
-  }
+  remove_if_empty(made_);
 }
 
 Result<RunRecord> read_record(const fs::path& path) {

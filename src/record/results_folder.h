@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "record/run_record.h"
@@ -31,18 +32,18 @@ class ResultsFolder {
   /// end, or a file INVALID in it where the user chose the name.
   Result<void> mark_invalid();
 
-  /// Removes our files from a folder in which nothing was measured, and the folder if it
+  /// Removes our files from a folder in which nothing was measured, and every folder that
   /// was made for the run and holds nothing else.
   void discard() noexcept;
 
  private:
   enum class Naming { kOurs, kUsers };
-  ResultsFolder(std::filesystem::path path, Naming naming, bool made)
-      : path_(std::move(path)), naming_(naming), made_(made) {}
+  ResultsFolder(std::filesystem::path path, Naming naming, std::vector<std::filesystem::path> made)
+      : path_(std::move(path)), naming_(naming), made_(std::move(made)) {}
 
   std::filesystem::path path_;
   Naming naming_;
-  bool made_;
+  std::vector<std::filesystem::path> made_;  ///< Itself and what is above it, innermost first.
 };
 
 /// Writes a file next to `path`, syncs it and renames it into place.

@@ -33,11 +33,24 @@ Result<SessionOutputs> SessionOutputs::create(const SessionOptions& options, Not
     folder->discard();
     return Error{"--out: " + timeline.error()};
   }
-  if (options.hdr_out && !std::ofstream(*options.hdr_out)) {
+  std::error_code ignored;
+  const bool hdr_out_made = options.hdr_out && !std::filesystem::exists(*options.hdr_out, ignored);
+  // To append loses nothing where the run then comes to nothing.
+  if (options.hdr_out && !std::ofstream(*options.hdr_out, std::ios::app)) {
     folder->discard();
     return Error{fmt::format("--hdr-out: {}: cannot be written", options.hdr_out->string())};
   }
-  return SessionOutputs(*std::move(folder), *std::move(timeline), options, std::move(notice));
+  SessionOutputs outputs(*std::move(folder), *std::move(timeline), options, std::move(notice));
+  outputs.hdr_out_made_ = hdr_out_made;
+  return outputs;
+}
+
+void SessionOutputs::discard() noexcept {
+  if (hdr_out_made_) {
+    std::error_code ignored;
+    std::filesystem::remove(*hdr_out_, ignored);
+  }
+  folder_.discard();
 }
 
 SessionOutputs::SessionOutputs(record::ResultsFolder folder, record::Timeline timeline,

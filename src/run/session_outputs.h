@@ -33,8 +33,8 @@ class SessionOutputs {
   void write_distribution(const load::Summary& summary);
   /// Writes run.json, marks an INVALID run, and returns where it all is.
   std::filesystem::path finish(const record::RunRecord& record);
-  /// Removes the folder: nothing was measured.
-  void discard() noexcept { folder_.discard(); }
+  /// Removes what `create` made: nothing was measured.
+  void discard() noexcept;
 
  private:
   SessionOutputs(record::ResultsFolder folder, record::Timeline timeline,
@@ -46,6 +46,7 @@ class SessionOutputs {
   record::Timeline timeline_;
   std::optional<record::HistogramLog> histogram_log_;
   std::optional<std::filesystem::path> hdr_out_;
+  bool hdr_out_made_ = false;
   Notice notice_;
   bool closed_loop_;
   bool said_ = false;

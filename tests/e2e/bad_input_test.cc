@@ -52,7 +52,7 @@ std::vector<Mistake> rate_mistakes() {
       {"RateDigitAfterSuffix", rate("1k5"), kRateSays},
       {"RateTwoDots", rate("1.5.2"), kRateSays},
       {"RateNewline", rate("10\n00"), kRateSays},
-      {"RateMissing", open({}), kRateSays},
+      {"RateMissing", open({}), {"--rate", "example"}},
       {"RateInClosedLoop", closed({"--rate", "10"}), {"--rate", "--mode open"}},
   };
 }
@@ -73,7 +73,7 @@ std::vector<Mistake> value_mistakes() {
       {"WarmupNegative", closed({"--warmup", "-1s"}), {"--warmup", "example"}},
       {"WarmupUnit", closed({"--warmup", "10parsecs"}), {"--warmup", "example"}},
       {"MeasureZero", closed({"--measure", "0"}), {"--measure", "example"}},
-      {"MeasureDays", closed({"--measure", "48h"}), {"--measure", "24h"}},
+      {"MeasureDays", closed({"--measure", "48h"}), {"--measure", "example"}},
       {"TimeoutNan", closed({"--timeout", "nan"}), {"--timeout", "example"}},
       {"ModeNearest", closed({"--mode", "opne"}), {"--mode", "did you mean 'open'"}},
       {"PaceUnknown", closed({"--pace", "fast"}), {"--pace", "auto"}},
@@ -94,6 +94,12 @@ std::vector<Mistake> value_mistakes() {
       {"Knob", {"run", "libraft", "--set", "election_timeot=1s"},
        {"--set", "did you mean 'election_timeout'"}},
       {"KnobWithoutValue", {"run", "libraft", "--set", "heartbeat"}, {"--set", "example"}},
+      {"KnobOfARunningCluster",
+       {"run", "libraft", "--nodes", "127.0.0.1:1", "--set", "heartbeat=1s"},
+       {"--set", "local cluster"}},
+      {"PortBaseOfARunningCluster",
+       {"run", "libraft", "--nodes", "127.0.0.1:1", "--port-base", "9100"},
+       {"--port-base", "local cluster"}},
       {"SettingOfTheSimulator", closed({"--set", "nonsense=1"}), {"--set", "nonsense"}},
       {"OutEmpty", closed({"--out", ""}), {"--out", "example"}},
   };
@@ -212,6 +218,19 @@ INSTANTIATE_TEST_SUITE_P(Source, BadInput, ::testing::ValuesIn(source_mistakes()
 INSTANTIATE_TEST_SUITE_P(Output, BadInput, ::testing::ValuesIn(output_mistakes()), name_of);
 
 class BadOutput : public ToolTest {};
+
+TEST_F(BadOutput, ARunThatComesToNothingLeavesNoFolders) {
+  const fs::path deep = here() / "a" / "b" / "c";
+  std::ofstream(here() / "old.txt") << "kept";
+  for (const char* hdr : {"new.txt", "old.txt"}) {
+    const Ended ended = run({"run", "libraft", "--nodes", "no-such-host.invalid:9100", "--leader",
+                             "any", "--out", deep, "--hdr-out", hdr});
+    EXPECT_EQ(ended.status, 3) << ended.err;
+    EXPECT_FALSE(fs::exists(here() / "a"));
+  }
+  EXPECT_FALSE(fs::exists(here() / "new.txt"));
+  EXPECT_EQ(read_file(here() / "old.txt"), "kept");
+}
 
 // A refused run must leave the folder that it was pointed at as it was.
 TEST_F(BadOutput, AFolderWithFilesIsLeftAlone) {
