@@ -33,18 +33,18 @@ std::string check_text(const T& value) {
 
 /// A bug of ours ends the program, in release builds too: no number is better
 /// than a wrong one. Never for a user's mistake and never for what the world does.
-#define CHECK(condition)                                                    \
-  do {                                                                      \
-    if (!(condition)) [[unlikely]]                                          \
-      ::raftperf::check_failed(__FILE__, __LINE__, #condition, "");         \
+#define CHECK(condition)                                            \
+  do {                                                              \
+    if (!(condition)) [[unlikely]]                                  \
+      ::raftperf::check_failed(__FILE__, __LINE__, #condition, ""); \
   } while (false)
 
-#define CHECK_EQ(a, b)                                                                       \
-  do {                                                                                       \
-    const auto& check_a = (a);                                                               \
-    const auto& check_b = (b);                                                               \
-    if (!(check_a == check_b)) [[unlikely]]                                                  \
-      ::raftperf::check_failed(                                                              \
-          __FILE__, __LINE__, #a " == " #b,                                                  \
+#define CHECK_EQ(a, b)                                                                         \
+  do {                                                                                         \
+    const auto& check_a = (a);                                                                 \
+    const auto& check_b = (b);                                                                 \
+    if (!(check_a == check_b)) [[unlikely]]                                                    \
+      ::raftperf::check_failed(                                                                \
+          __FILE__, __LINE__, #a " == " #b,                                                    \
           ": " + ::raftperf::check_text(check_a) + " and " + ::raftperf::check_text(check_b)); \
   } while (false)

@@ -160,9 +160,9 @@ int ClusterCommand::transfer(const cluster::SystemDescriptor& system,
                              const cluster::LocalCluster& running) {
   const auto node = node_.starts_with("node") ? parse_count(node_.substr(4)) : parse_count(node_);
   if (!node || *node >= static_cast<std::uint64_t>(running.nodes())) {
-    return failed(fmt::format("--to '{}': node0 to node{}; example: node1", node_,
-                              running.nodes() - 1),
-                  kUsage);
+    return failed(
+        fmt::format("--to '{}': node0 to node{}; example: node1", node_, running.nodes() - 1),
+        kUsage);
   }
   auto probe = cluster::ClusterProbe::create(system.protocol, running.clients());
   if (!probe) {

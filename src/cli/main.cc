@@ -71,8 +71,8 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   // By code: the library puts the command's name where the error's should be.
   const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
-  const auto extras = command.remaining(true).empty() ? app.remaining(true)
-                                                      : command.remaining(true);
+  const auto extras =
+      command.remaining(true).empty() ? app.remaining(true) : command.remaining(true);
   // A mistyped subcommand is reported as one that is missing.
   if ((code == CLI::ExitCodes::ExtrasError || code == CLI::ExitCodes::RequiredError) &&
       !extras.empty()) {

@@ -43,9 +43,10 @@ Result<std::map<std::string, std::string>> parse_settings(std::string_view text)
     const std::string_view one = text.substr(0, text.find(','));
     const std::size_t equals = one.find('=');
     if (equals == 0 || equals == std::string_view::npos) {
-      return Error{fmt::format("--set '{}': KEY=VALUE, separated by commas; example: "
-                               "election_timeout=500ms",
-                               one)};
+      return Error{
+          fmt::format("--set '{}': KEY=VALUE, separated by commas; example: "
+                      "election_timeout=500ms",
+                      one)};
     }
     std::string value(one.substr(equals + 1));
     std::replace(value.begin(), value.end(), ';', ',');
@@ -76,21 +77,19 @@ Result<void> plan_load(Options& options, run::RunPlan& plan) {
     plan.schedule.rate.count = *parse_rate(options.text("rate"));
     plan.schedule.burst = options.count("burst");
     plan.schedule.seed = options.count("seed");
-    plan.schedule.arrival = options.text("arrival") == "poisson"
-                                ? load::ArrivalPattern::kPoisson
-                                : load::ArrivalPattern::kUniform;
+    plan.schedule.arrival = options.text("arrival") == "poisson" ? load::ArrivalPattern::kPoisson
+                                                                 : load::ArrivalPattern::kUniform;
     const std::uint64_t tenth = plan.schedule.rate.count / load::MicroHertz::kPerHertz / 10;
     options.set_default("max-inflight", std::to_string(std::max(kInFlightMin, tenth)), "default");
   }
-  plan.outstanding =
-      static_cast<std::uint32_t>(options.count(open ? "max-inflight" : "threads"));
+  plan.outstanding = static_cast<std::uint32_t>(options.count(open ? "max-inflight" : "threads"));
   plan.workers = static_cast<std::uint32_t>(options.count("workers"));
   plan.timeout = options.duration("timeout");
   plan.drain = options.duration("drain-timeout");
   plan.no_leader = options.text("no-leader") == "drop" ? load::NoLeaderPolicy::kDrop
                                                        : load::NoLeaderPolicy::kHold;
-  plan.send_stamp = options.text("send-stamp") == "batch" ? load::SendStamp::kBatch
-                                                          : load::SendStamp::kOperation;
+  plan.send_stamp =
+      options.text("send-stamp") == "batch" ? load::SendStamp::kBatch : load::SendStamp::kOperation;
   for (const auto pace :
        {run::Pace::kAuto, run::Pace::kSpin, run::Pace::kPark, run::Pace::kBlock}) {
     if (to_string(pace) == options.text("pace")) {
@@ -109,7 +108,8 @@ std::uint64_t servers_here(const Options& options, const run::SessionOptions& se
     return options.count("cluster-size");
   }
   const auto& nodes = session.plan.driver.nodes;
-  return static_cast<std::uint64_t>(std::count_if(nodes.begin(), nodes.end(), net::is_this_machine));
+  return static_cast<std::uint64_t>(
+      std::count_if(nodes.begin(), nodes.end(), net::is_this_machine));
 }
 
 /// The client has a core of its own where the servers are elsewhere, or where there are
@@ -185,20 +185,20 @@ Result<void> plan_system(Options& options, const Descriptor& system, const Place
   }
   const auto profile = system.profiles.find(session.profile);
   if (profile == system.profiles.end()) {
-    return Error{fmt::format("--profile '{}': {} has no such profile", session.profile,
-                             system.name)};
+    return Error{
+        fmt::format("--profile '{}': {} has no such profile", session.profile, system.name)};
   }
   session.plan.workload.kind = kind_of(profile->second.operation);
-  if (system.in_flight_max && *system.in_flight_max > 0 && session.plan.mode == load::LoadMode::kOpen &&
-      !options.given("max-inflight")) {
+  if (system.in_flight_max && *system.in_flight_max > 0 &&
+      session.plan.mode == load::LoadMode::kOpen && !options.given("max-inflight")) {
     options.set_default("max-inflight", std::to_string(*system.in_flight_max), "system");
     session.plan.outstanding = static_cast<std::uint32_t>(*system.in_flight_max);
   }
   if (options.has_value("nodes")) {
     for (const char* name : {"set", "cluster-size", "port-base"}) {
       if (options.given(name)) {
-        return Error{fmt::format("--{} belongs to a local cluster; --nodes names one that runs",
-                                 name)};
+        return Error{
+            fmt::format("--{} belongs to a local cluster; --nodes names one that runs", name)};
       }
     }
     session.plan.driver.nodes = *net::parse_endpoints(options.text("nodes"));
@@ -212,8 +212,8 @@ Result<void> plan_leader(const Options& options, run::SessionOptions& session) {
     return {};
   }
   const std::uint64_t node = *parse_count(options.text("leader").substr(4));
-  const std::uint64_t nodes = session.local ? options.count("cluster-size")
-                                            : session.plan.driver.nodes.size();
+  const std::uint64_t nodes =
+      session.local ? options.count("cluster-size") : session.plan.driver.nodes.size();
   if (node >= nodes) {
     return Error{fmt::format("--leader node{}: the cluster has node0 to node{}", node, nodes - 1)};
   }

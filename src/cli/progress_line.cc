@@ -7,8 +7,7 @@
 namespace raftperf::cli {
 
 ProgressLine::ProgressLine(Output output)
-    : stream_(output == Output::kJson ? stderr : stdout),
-      live_(::isatty(::fileno(stream_)) == 1) {}
+    : stream_(output == Output::kJson ? stderr : stdout), live_(::isatty(::fileno(stream_)) == 1) {}
 
 void ProgressLine::show(const run::Progress& progress) {
   const std::lock_guard lock(mutex_);

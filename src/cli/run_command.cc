@@ -22,8 +22,7 @@ int status_of(const record::RunRecord& record) {
   if (record.rig.status == load::to_string(load::RigStatus::kInvalid)) {
     return kInvalid;
   }
-  return record.load.status == load::to_string(load::LoadStatus::kOverloaded) ? kOverloaded
-                                                                              : kDone;
+  return record.load.status == load::to_string(load::LoadStatus::kOverloaded) ? kOverloaded : kDone;
 }
 
 /// Prints; a full or closed output must not pass for success.
@@ -37,8 +36,8 @@ bool print_result(const run::SessionResult& result, Output output) {
                result.folder.string());
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "raftperf: standard output: {}; the record is in {}\n",
-               std::strerror(errno), result.folder.string());
+    fmt::print(stderr, "raftperf: standard output: {}; the record is in {}\n", std::strerror(errno),
+               result.folder.string());
     return false;
   }
   return true;
@@ -70,8 +69,7 @@ int RunCommand::execute(const Place& place) {
   const Interrupts interrupts(signals);
   const Output output = json_ ? Output::kJson : Output::kText;
   ProgressLine progress(output);
-  const run::SessionResult result =
-      run::run_session(*session, signals, progress.callbacks());
+  const run::SessionResult result = run::run_session(*session, signals, progress.callbacks());
   progress.close();
   if (result.error) {
     fmt::print(stderr, "raftperf: {}\n", result.error->message);

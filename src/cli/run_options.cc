@@ -44,8 +44,8 @@ Result<void> duration_between(const std::string& text, std::chrono::nanoseconds 
     return Error{duration.error()};
   }
   if (*duration < min || *duration > max) {
-    return Error{fmt::format("from {} to {}; example: 30s", format_duration(min),
-                             format_duration(max))};
+    return Error{
+        fmt::format("from {} to {}; example: 30s", format_duration(min), format_duration(max))};
   }
   return {};
 }
@@ -89,8 +89,7 @@ constexpr std::array kRunOptions{
                [](const std::string& t) { return duration_between(t, 0s, kDurationMax); }},
     OptionSpec{"measure", "TIME", "30s", "the measured window",
                [](const std::string& t) { return duration_between(t, 1ms, kDurationMax); }},
-    OptionSpec{"drain-timeout", "TIME", "5s",
-               "wait for the last answers; never below --timeout",
+    OptionSpec{"drain-timeout", "TIME", "5s", "wait for the last answers; never below --timeout",
                [](const std::string& t) { return duration_between(t, 0s, kDurationMax); }},
     OptionSpec{"timeout", "TIME", "5s", "from an operation's first actual send to unknown",
                [](const std::string& t) { return duration_between(t, 1ms, kDurationMax); }},
@@ -102,10 +101,9 @@ constexpr std::array kRunOptions{
                [](const std::string& t) {
                  return one_of(t, std::array<std::string_view, 2>{"uniform", "poisson"});
                }},
-    OptionSpec{"seed", "N", "1", "of poisson arrivals and of values",
-               [](const std::string& t) {
-                 return whole_number(t, 0, 1'000'000'000'000'000'000U, "1");
-               }},
+    OptionSpec{
+        "seed", "N", "1", "of poisson arrivals and of values",
+        [](const std::string& t) { return whole_number(t, 0, 1'000'000'000'000'000'000U, "1"); }},
     OptionSpec{"workers", "N", "1", "generator threads; they stripe one schedule",
                [](const std::string& t) { return whole_number(t, 1, 256, "1"); }},
     OptionSpec{"connections", "N", "4", "per worker and node, where the protocol shares them",
@@ -133,8 +131,7 @@ constexpr std::array kRunOptions{
                }},
     OptionSpec{"durability", "CLASS", "", "memory, page-cache or fsync [the system's default]",
                [](const std::string& t) {
-                 return one_of(t,
-                               std::array<std::string_view, 3>{"memory", "page-cache", "fsync"});
+                 return one_of(t, std::array<std::string_view, 3>{"memory", "page-cache", "fsync"});
                }},
     OptionSpec{"leader", "NODE", "node0", "where the leader should be: node0, node1, ... or any",
                leader},

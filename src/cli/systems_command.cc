@@ -62,8 +62,7 @@ int SystemsCommand::execute(const Place& place) const {
   if (json_) {
     fmt::print("{}\n", json.dump(2));
   } else {
-    fmt::print("{:<12}{:<10}{:<10}{}\n", "sim", "-", "built",
-               "a simulated server in this process");
+    fmt::print("{:<12}{:<10}{:<10}{}\n", "sim", "-", "built", "a simulated server in this process");
     fmt::print("\ndrivers: {}\n", fmt::join(drivers::known_protocols(place.build), ", "));
   }
   for (const Error& broken : catalogue->broken) {

@@ -13,7 +13,8 @@ class MonotonicClock final : public load::TimeSource {
   load::TimePoint now() noexcept override {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return load::TimePoint{std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec}};
+    return load::TimePoint{std::chrono::seconds{now.tv_sec} +
+                           std::chrono::nanoseconds{now.tv_nsec}};
   }
 };
 

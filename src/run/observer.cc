@@ -101,12 +101,11 @@ void Observer::report_progress(TimePoint now) {
     latency_ns += worker->worker().latency_sum_ns();
     in_flight += worker->worker().in_flight();
   }
-  const double seconds =
-      std::chrono::duration<double>(now - progress_at_ + kProgressEvery).count();
+  const double seconds = std::chrono::duration<double>(now - progress_at_ + kProgressEvery).count();
   const std::uint64_t done = completed - progress_completed_;
   const Duration offset = now - start_;
   Progress progress{.elapsed = offset, .in_flight = in_flight};
-  progress.phase = offset < window_.start  ? load::Phase::kWarmup
+  progress.phase = offset < window_.start ? load::Phase::kWarmup
                    : offset < window_.end ? load::Phase::kMeasurement
                                           : load::Phase::kDrain;
   progress.qps = static_cast<double>(done) / seconds;

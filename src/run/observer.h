@@ -17,10 +17,10 @@ namespace raftperf::run {
 
 /// One second of the run, once all that was due in it has ended.
 struct SecondReport {
-  const load::Interval& interval;         ///< By intended start.
-  std::uint64_t ok_by_completion = 0;     ///< By completion time.
-  std::optional<double> in_flight_mean;   ///< Sampled in that second.
-  int leader = load::kNoNode;             ///< As last told within it.
+  const load::Interval& interval;        ///< By intended start.
+  std::uint64_t ok_by_completion = 0;    ///< By completion time.
+  std::optional<double> in_flight_mean;  ///< Sampled in that second.
+  int leader = load::kNoNode;            ///< As last told within it.
   std::uint64_t term = 0;
 };
 

@@ -124,8 +124,7 @@ Result<void> check(const RunPlan& plan) {
                              plan.mode == load::LoadMode::kClosed ? "threads" : "slots in flight",
                              plan.workers)};
   }
-  if (plan.mode == load::LoadMode::kOpen &&
-      plan.schedule.burst > plan.outstanding / plan.workers) {
+  if (plan.mode == load::LoadMode::kOpen && plan.schedule.burst > plan.outstanding / plan.workers) {
     return Error{fmt::format(
         "a burst of {} is above the in-flight cap of {} per worker: operations would be dropped "
         "by arithmetic",
@@ -143,13 +142,12 @@ Result<RunResult> execute(const RunPlan& plan, const drivers::DriverFactory& fac
     return Error{checked.error()};
   }
   const auto prepared = prepare(plan);
-  const load::ArrivalSchedule* schedule =
-      prepared->schedule ? &*prepared->schedule : nullptr;
+  const load::ArrivalSchedule* schedule = prepared->schedule ? &*prepared->schedule : nullptr;
   Threads threads;
   std::vector<WorkerThread*> workers;
   for (std::uint32_t worker = 0; worker < plan.workers; ++worker) {
-    threads.push_back(std::make_unique<WorkerThread>(
-        options_of(plan, prepared->window, worker), schedule, factory, signals));
+    threads.push_back(std::make_unique<WorkerThread>(options_of(plan, prepared->window, worker),
+                                                     schedule, factory, signals));
     workers.push_back(threads.back().get());
   }
   if (const auto connected = wait_connected(threads); !connected) {
@@ -176,8 +174,8 @@ Result<RunResult> execute(const RunPlan& plan, const drivers::DriverFactory& fac
   }
   result.start = start;
   result.window_start_utc =
-      start_utc + std::chrono::duration_cast<std::chrono::system_clock::duration>(
-                      prepared->window.start);
+      start_utc +
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(prepared->window.start);
   return result;
 }
 

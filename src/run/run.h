@@ -16,7 +16,7 @@ namespace raftperf::run {
 /// One run, every option resolved.
 struct RunPlan {
   load::LoadMode mode = load::LoadMode::kClosed;
-  load::ScheduleOptions schedule;  ///< In a closed loop only warm-up and measurement count.
+  load::ScheduleOptions schedule;   ///< In a closed loop only warm-up and measurement count.
   std::uint32_t outstanding = 100;  ///< Chains of a closed loop, or the in-flight cap.
   std::uint32_t workers = 1;
   load::WorkloadOptions workload;
@@ -27,7 +27,7 @@ struct RunPlan {
   int leader = load::kNoNode;
   Pace pace = Pace::kAuto;
   bool core_of_its_own = false;
-  std::vector<int> cpus;  ///< Workers are pinned to them in turn; none: not pinned.
+  std::vector<int> cpus;         ///< Workers are pinned to them in turn; none: not pinned.
   drivers::DriverConfig driver;  ///< Without the slots, which the run fills in.
 };
 

@@ -112,11 +112,11 @@ void compare_arrivals(const StubRun& run, std::vector<Check>& checks) {
   checks.push_back(check("stub: no arrival before its due instant", ">= 0 us",
                          fmt::format("{:.1f} us", static_cast<double>(late.front()) / 1e3),
                          late.front() >= 0));
-  checks.push_back(check("stub: median lateness of arrivals",
-                         fmt::format("{:.1f} (our lag) to {:.1f} us (our response)", micros(lag),
-                                     micros(response)),
-                         fmt::format("{:.1f} us", median_us),
-                         median_us >= micros(lag) && median_us <= micros(response)));
+  checks.push_back(check(
+      "stub: median lateness of arrivals",
+      fmt::format("{:.1f} (our lag) to {:.1f} us (our response)", micros(lag), micros(response)),
+      fmt::format("{:.1f} us", median_us),
+      median_us >= micros(lag) && median_us <= micros(response)));
 }
 
 void note_machine(const StubRun& run, std::vector<Check>& checks) {
@@ -169,8 +169,8 @@ void faulty(const std::filesystem::path& program, std::vector<Check>& checks) {
     checks.push_back(check("stub with errors", "runs", run.error(), false));
     return;
   }
-  checks.push_back(equal("every 10th an error: rejected", kRate / 10,
-                         run->rig.summary.books.rejected));
+  checks.push_back(
+      equal("every 10th an error: rejected", kRate / 10, run->rig.summary.books.rejected));
   checks.push_back(equal("every 10th an error: ok = applied",
                          run->stub.counters.value("applied", std::uint64_t{0}),
                          run->rig.summary.books.ok));

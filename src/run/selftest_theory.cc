@@ -47,16 +47,18 @@ SimulationOptions open_loop(std::uint64_t rate, load::Duration measure) {
 
 void stall(std::vector<Check>& checks) {
   SimulationOptions options = open_loop(1000, 10s);
-  options.server.server = {.service_time = 500us, .servers = 1, .stalls = {{.at = 2s, .length = 500ms}}};
+  options.server.server = {
+      .service_time = 500us, .servers = 1, .stalls = {{.at = 2s, .length = 500ms}}};
   const auto result = simulate(options);
   constexpr double kRho = 0.5;
-  checks.push_back(compare("stall of 500 ms at rho 0.5: p99", stall_quantile(500, 10'000, kRho, 0.99),
+  checks.push_back(compare("stall of 500 ms at rho 0.5: p99",
+                           stall_quantile(500, 10'000, kRho, 0.99),
                            result->summary.histograms.response.at(load::kP99), 0.01));
-  checks.push_back(compare("the same: maximum", 500.5, result->summary.histograms.response.max(),
-                           0.005));
+  checks.push_back(
+      compare("the same: maximum", 500.5, result->summary.histograms.response.max(), 0.005));
   checks.push_back(equal("the same: scheduled", 10'000, result->summary.books.scheduled));
-  checks.push_back(equal("the same: applied by the server", result->summary.books.ok,
-                         result->applied));
+  checks.push_back(
+      equal("the same: applied by the server", result->summary.books.ok, result->applied));
 }
 
 void queue(std::vector<Check>& checks, drivers::ServiceTime distribution, const char* name,
@@ -68,7 +70,8 @@ void queue(std::vector<Check>& checks, drivers::ServiceTime distribution, const 
   options.server.server = {.service_time = 100us, .distribution = distribution, .servers = 1};
   const auto result = simulate(options);
   const load::Histogram& response = result->summary.histograms.response;
-  for (const load::Quantile* q : {&load::kQuantiles[0], &load::kQuantiles[1], &load::kQuantiles[2]}) {
+  for (const load::Quantile* q :
+       {&load::kQuantiles[0], &load::kQuantiles[1], &load::kQuantiles[2]}) {
     const double p = static_cast<double>(q->numerator) / static_cast<double>(q->denominator);
     checks.push_back(compare(fmt::format("{} at rho 0.5: {}", name, q->name),
                              quantile(kRho, p) * kServiceMs, response.at(*q), 0.03));

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-
 #include "cluster/cluster_probe.h"
 #include "cluster/local_cluster.h"
 #include "cluster/monitor.h"
@@ -119,8 +118,7 @@ class Session {
       has_cluster_ = false;
       return std::nullopt;
     }
-    auto monitor =
-        cluster::Monitor::start(options_.protocol, plan_.driver.nodes, events_, {});
+    auto monitor = cluster::Monitor::start(options_.protocol, plan_.driver.nodes, events_, {});
     if (!monitor) {
       notice("the cluster is not watched: " + monitor.error());
       return std::nullopt;
@@ -159,9 +157,9 @@ class Session {
     const auto views = probe->look(1000ms);
     for (std::size_t node = 0; node < views.size(); ++node) {
       const bool answers = views[node].contact == cluster::NodeView::Contact::kAnswers;
-      text += fmt::format("; node{}: {}", node,
-                          answers ? "answers, and knows no leader"
-                                  : probe->problem(static_cast<int>(node)));
+      text += fmt::format(
+          "; node{}: {}", node,
+          answers ? "answers, and knows no leader" : probe->problem(static_cast<int>(node)));
     }
     return text;
   }
@@ -237,8 +235,8 @@ class Session {
 
   load::Surroundings describe_surroundings(const RunResult& result) {
     load::Surroundings surroundings;
-    surroundings.steal_share = record::steal_share(window_start_cpu_.machine,
-                                                   window_end_cpu_.machine);
+    surroundings.steal_share =
+        record::steal_share(window_start_cpu_.machine, window_end_cpu_.machine);
     const double seconds =
         std::chrono::duration<double>(window_end_cpu_.at - window_start_cpu_.at).count();
     for (std::size_t i = 0; i < window_start_cpu_.servers.size(); ++i) {
@@ -350,8 +348,8 @@ class Session {
           static_cast<double>(transport.frames_sent) / static_cast<double>(transport.sends);
     }
     if (transport.receives > 0) {
-      client.frames_per_receive = static_cast<double>(transport.frames_received) /
-                                  static_cast<double>(transport.receives);
+      client.frames_per_receive =
+          static_cast<double>(transport.frames_received) / static_cast<double>(transport.receives);
     }
   }
 

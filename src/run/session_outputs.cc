@@ -107,9 +107,9 @@ void SessionOutputs::write_distribution(const load::Summary& summary) {
     return;
   }
   std::FILE* file = std::fopen(hdr_out_->c_str(), "we");
-  const bool written = file != nullptr && hdr_percentiles_print(summary.reported().hdr(), file,
-                                                                kTicksPerHalf, kNanosPerMicro,
-                                                                CLASSIC) == 0;
+  const bool written =
+      file != nullptr && hdr_percentiles_print(summary.reported().hdr(), file, kTicksPerHalf,
+                                               kNanosPerMicro, CLASSIC) == 0;
   if ((file != nullptr && std::fclose(file) != 0) || !written) {
     note(Error{fmt::format("{}: cannot be written", hdr_out_->string())});
   }

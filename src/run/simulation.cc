@@ -67,7 +67,7 @@ Result<void> Simulation::prepare() {
     options_.worker.window = schedule_->window();
   } else {
     options_.worker.window = {.start = options_.schedule.warmup,
-                            .end = options_.schedule.warmup + options_.schedule.measure};
+                              .end = options_.schedule.warmup + options_.schedule.measure};
   }
   const std::uint32_t slots = options_.slots != 0 ? options_.slots : (open ? 1000 : 100);
   start_ = clock_.now();

@@ -97,9 +97,8 @@ Verification::Verdict Verification::finish(record::VerificationRecord& record) {
   record.applied = during;
   record.missing = record.acknowledged > during ? record.acknowledged - during : 0;
   const Verdict verdict{.missing = *record.missing, .replicas_differ = differ(views)};
-  const std::string books =
-      fmt::format("{} acknowledged, {} unknown, {} applied", record.acknowledged, record.unknown,
-                  during);
+  const std::string books = fmt::format("{} acknowledged, {} unknown, {} applied",
+                                        record.acknowledged, record.unknown, during);
   const std::uint64_t most = record.acknowledged + record.unknown;
   const std::size_t agreeing = agreeing_with(*applied, views);
   if (verdict.missing > 0) {

@@ -56,8 +56,12 @@ Result<StubProcess> StubProcess::start(const std::filesystem::path& program,
     return failed("mkdtemp");
   }
   stub.directory_ = name;
-  std::vector<std::string> words{program, "--parent", std::to_string(::getpid()), "--counters-file",
-                                 stub.directory_ / "counters.json", "--arrival-log",
+  std::vector<std::string> words{program,
+                                 "--parent",
+                                 std::to_string(::getpid()),
+                                 "--counters-file",
+                                 stub.directory_ / "counters.json",
+                                 "--arrival-log",
                                  stub.arrival_log()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   if (auto spawned = stub.spawn(std::move(words)); !spawned) {

@@ -60,16 +60,19 @@ std::vector<Mistake> rate_mistakes() {
 std::vector<Mistake> value_mistakes() {
   return {
       {"ThreadsZero", closed({"--threads", "0"}), {"--threads", "example: 100"}},
-      {"ThreadsInOpenLoop", open({"--rate", "10", "--threads", "5"}),
+      {"ThreadsInOpenLoop",
+       open({"--rate", "10", "--threads", "5"}),
        {"--threads", "--mode closed"}},
       {"BurstZero", open({"--rate", "10", "--burst", "0"}), {"--burst", "example"}},
       {"BurstAboveMaxInflight",
        open({"--rate", "1000", "--burst", "20", "--max-inflight", "10"}),
        {"burst", "20", "10"}},
       {"BurstAboveTheWindow",
-       open({"--rate", "10", "--measure", "1s", "--burst", "100"}), {"burst", "100"}},
+       open({"--rate", "10", "--measure", "1s", "--burst", "100"}),
+       {"burst", "100"}},
       {"MoreWorkersThanSlots",
-       open({"--rate", "10", "--max-inflight", "2", "--workers", "3"}), {"workers"}},
+       open({"--rate", "10", "--max-inflight", "2", "--workers", "3"}),
+       {"workers"}},
       {"WarmupNegative", closed({"--warmup", "-1s"}), {"--warmup", "example"}},
       {"WarmupUnit", closed({"--warmup", "10parsecs"}), {"--warmup", "example"}},
       {"MeasureZero", closed({"--measure", "0"}), {"--measure", "example"}},
@@ -77,21 +80,26 @@ std::vector<Mistake> value_mistakes() {
       {"TimeoutNan", closed({"--timeout", "nan"}), {"--timeout", "example"}},
       {"ModeNearest", closed({"--mode", "opne"}), {"--mode", "did you mean 'open'"}},
       {"PaceUnknown", closed({"--pace", "fast"}), {"--pace", "auto"}},
-      {"ArrivalNearest", open({"--rate", "1", "--arrival", "poison"}),
+      {"ArrivalNearest",
+       open({"--rate", "1", "--arrival", "poison"}),
        {"--arrival", "did you mean 'poisson'"}},
       {"LeaderUnknown", {"run", "libraft", "--leader", "node9"}, {"--leader", "node9", "node2"}},
       {"LeaderWord", {"run", "libraft", "--leader", "first"}, {"--leader", "example: node0"}},
       {"LeaderOutsideOfNodes",
-       {"run", "libraft", "--nodes", "127.0.0.1:1", "--leader", "node1"}, {"--leader", "node1"}},
+       {"run", "libraft", "--nodes", "127.0.0.1:1", "--leader", "node1"},
+       {"--leader", "node1"}},
       {"ValueSizeZero", closed({"--value-size", "0"}), {"--value-size", "example: 64"}},
       {"ValueSizeHuge", closed({"--value-size", "2Mi"}), {"--value-size", "example: 64"}},
       {"PortBase", {"run", "libraft", "--port-base", "70000"}, {"--port-base", "example"}},
       {"ClusterSize", {"run", "libraft", "--cluster-size", "0"}, {"--cluster-size", "example"}},
-      {"Durability", {"run", "libraft", "--durability", "fsnyc"},
+      {"Durability",
+       {"run", "libraft", "--durability", "fsnyc"},
        {"--durability", "did you mean 'fsync'"}},
-      {"DurabilityNotOffered", {"run", "libraft", "--durability", "page-cache"},
+      {"DurabilityNotOffered",
+       {"run", "libraft", "--durability", "page-cache"},
        {"--durability", "memory"}},
-      {"Knob", {"run", "libraft", "--set", "election_timeot=1s"},
+      {"Knob",
+       {"run", "libraft", "--set", "election_timeot=1s"},
        {"--set", "did you mean 'election_timeout'"}},
       {"KnobWithoutValue", {"run", "libraft", "--set", "heartbeat"}, {"--set", "example"}},
       {"KnobOfARunningCluster",
@@ -106,7 +114,9 @@ std::vector<Mistake> value_mistakes() {
 }
 
 std::vector<Mistake> endpoint_mistakes() {
-  const auto nodes = [](const std::string& list) { return Words{"run", "libraft", "--nodes", list}; };
+  const auto nodes = [](const std::string& list) {
+    return Words{"run", "libraft", "--nodes", list};
+  };
   const Words says{"--nodes", "example"};
   return {
       {"NodesWithoutPort", nodes("127.0.0.1"), says},
@@ -143,21 +153,36 @@ std::vector<Mistake> source_mistakes() {
   return {
       {"ConfigMissing", closed({"--config", "none.toml"}), {"--config", "none.toml"}},
       {"ConfigIsAFolder", closed({"--config", "/"}), {"--config", "/"}},
-      {"ConfigUnknownKey", config, {"mine.toml:2", "treads", "did you mean 'threads'"}, {},
+      {"ConfigUnknownKey",
+       config,
+       {"mine.toml:2", "treads", "did you mean 'threads'"},
+       {},
        "mode = \"closed\"\ntreads = 5\n"},
       {"ConfigWrongType", config, {"mine.toml:1", "threads"}, {}, "threads = [1, 2]\n"},
-      {"ConfigBadValue", config, {"mine.toml:1", "--threads", "example: 100"}, {},
+      {"ConfigBadValue",
+       config,
+       {"mine.toml:1", "--threads", "example: 100"},
+       {},
        "threads = \"many\"\n"},
-      {"ConfigFraction", config, {"mine.toml:1", "--threads", "example: 100"}, {},
+      {"ConfigFraction",
+       config,
+       {"mine.toml:1", "--threads", "example: 100"},
+       {},
        "threads = 1.5\n"},
       {"ConfigNan", config, {"mine.toml:1", "--rate", "example"}, {}, "rate = nan\n"},
       {"ConfigTable", config, {"mine.toml:1", "run"}, {}, "[run]\nthreads = 1\n"},
       {"ConfigBroken", config, {"mine.toml:1"}, {}, "threads = \n"},
-      {"EnvironmentRate", open({}), {"RAFTPERF_RATE", "--rate", "example"},
+      {"EnvironmentRate",
+       open({}),
+       {"RAFTPERF_RATE", "--rate", "example"},
        {{"RAFTPERF_RATE", "1_000"}}},
-      {"EnvironmentRateEmpty", open({}), {"RAFTPERF_RATE", "--rate", "example"},
+      {"EnvironmentRateEmpty",
+       open({}),
+       {"RAFTPERF_RATE", "--rate", "example"},
        {{"RAFTPERF_RATE", ""}}},
-      {"EnvironmentMode", closed({}), {"RAFTPERF_MODE", "--mode", "closed"},
+      {"EnvironmentMode",
+       closed({}),
+       {"RAFTPERF_MODE", "--mode", "closed"},
        {{"RAFTPERF_MODE", "both"}}},
   };
 }
@@ -168,11 +193,13 @@ std::vector<Mistake> output_mistakes() {
       {"OutIsAFile", closed({"--out", "/etc/passwd"}), {"--out", "/etc/passwd"}},
       {"OutNotEmpty", closed({"--out", "/etc"}), {"--out", "/etc", "not an empty"}},
       {"OutUnwritable", closed({"--out", "/proc/raftperf"}), {"--out", "/proc/raftperf"}},
-      {"HdrOutUnwritable", closed({"--hdr-out", "/proc/raftperf"}),
+      {"HdrOutUnwritable",
+       closed({"--hdr-out", "/proc/raftperf"}),
        {"--hdr-out", "/proc/raftperf"}},
       {"HdrOutFolderMissing", closed({"--hdr-out", "none/file"}), {"--hdr-out", "none/file"}},
       {"HdrOutIsAFolder", closed({"--hdr-out", "/tmp"}), {"--hdr-out", "/tmp"}},
-      {"OutUnwritableForACluster", {"run", "libraft", "--out", "/proc/raftperf"},
+      {"OutUnwritableForACluster",
+       {"run", "libraft", "--out", "/proc/raftperf"},
        {"--out", "/proc/raftperf"}},
   };
 }
@@ -263,9 +290,8 @@ TEST_F(BadOutput, WindowsAreApart) {
 }
 
 TEST_F(BadOutput, AFullStandardOutputIsNoSuccess) {
-  const Ended ended =
-      run({"run", "sim", "--warmup", "0s", "--measure", "500ms", "--out", out()},
-          {.out = "/dev/full"});
+  const Ended ended = run({"run", "sim", "--warmup", "0s", "--measure", "500ms", "--out", out()},
+                          {.out = "/dev/full"});
   EXPECT_GT(ended.status, 0);
   EXPECT_NE(ended.err.find("standard output"), std::string::npos) << ended.err;
   EXPECT_GT(read_record().books.ok, 0U);
@@ -289,8 +315,8 @@ TEST_F(BadOutput, LocalhostWorksWhereTheServerHasOneFamilyOnly) {
       continue;  // no IPv6 here
     }
     const std::string nodes = "localhost:" + std::to_string(stub->endpoint().port);
-    const Ended ended = run(run_against(
-        nodes, {"--threads", "2", "--warmup", "0s", "--measure", "500ms"}));
+    const Ended ended =
+        run(run_against(nodes, {"--threads", "2", "--warmup", "0s", "--measure", "500ms"}));
     const auto record = read_record();
     EXPECT_GT(record.books.ok, 0U) << listen << ended.err;
     EXPECT_EQ(record.books.unknown_total(), 0U);

@@ -16,8 +16,8 @@ constexpr std::uint64_t kOperations = 3000;
 
 /// Open loop, 2000/s for 1.5 s: kOperations, all of them measured.
 Words open_loop(const Words& more) {
-  return Words{"--mode",    "open",  "--rate",    "2000", "--warmup", "0s",
-               "--measure", "1.5s", "--timeout", "700ms"} +
+  return Words{"--mode", "open",      "--rate", "2000",      "--warmup",
+               "0s",     "--measure", "1.5s",   "--timeout", "700ms"} +
          more;
 }
 
@@ -73,8 +73,8 @@ TEST_F(Books, OpenLoop) {
 }
 
 TEST_F(Books, ClosedLoop) {
-  const Both both = compare_answered(
-      {"--delay", "1ms"}, {"--threads", "20", "--warmup", "0s", "--measure", "1s"});
+  const Both both = compare_answered({"--delay", "1ms"},
+                                     {"--threads", "20", "--warmup", "0s", "--measure", "1s"});
   EXPECT_EQ(both.record.mode, "closed");
   EXPECT_GT(both.record.books.ok, 0U);
   EXPECT_EQ(both.record.response.count, 0U);

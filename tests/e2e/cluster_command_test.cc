@@ -135,8 +135,7 @@ TEST_F(ClusterCommand, NodesThatDiedAreShownAndCleanedUp) {
 
 TEST_F(ClusterCommand, AForeignServerOnThePortIsNamed) {
   stub::StubProcess foreign = start_stub({"--listen", "127.0.0.1:" + port()});
-  for (const Ended& ended :
-       {up(), run(run_libraft({"--warmup", "0s", "--measure", "1s"}))}) {
+  for (const Ended& ended : {up(), run(run_libraft({"--warmup", "0s", "--measure", "1s"}))}) {
     EXPECT_EQ(ended.status, kNoCluster);
     EXPECT_NE(ended.err.find(port()), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find(std::to_string(foreign.pid())), std::string::npos) << ended.err;

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "record/run_record.h"
+#include "stub/stub_process.h"
 #include "tests/e2e/port_block.h"
 #include "tests/e2e/process.h"
 #include "tests/e2e/results.h"
-#include "record/run_record.h"
-#include "stub/stub_process.h"
 
 namespace raftperf::e2e {
 

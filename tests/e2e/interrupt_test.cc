@@ -25,9 +25,8 @@ class Interrupt : public LibraftTest {
 
   /// A long run that has come to its measurement.
   Running start_long_run(const Words& more = {}) {
-    Process tool = start(run_libraft(Words{"--mode", "open", "--rate", "500", "--warmup", "500ms",
-                                           "--measure", "120s"} +
-                                     more));
+    Process tool = start(run_libraft(
+        Words{"--mode", "open", "--rate", "500", "--warmup", "500ms", "--measure", "120s"} + more));
     auto nodes = nodes_of(tool, 3);
     auto data = data_directories(servers());
     EXPECT_EQ(data.size(), 3U);

@@ -54,8 +54,8 @@ class Libraft : public LibraftTest {
 };
 
 TEST_F(Libraft, OpenLoopFillsTheRecord) {
-  const Ended ended = run(run_libraft(
-      {"--mode", "open", "--rate", "1000", "--warmup", "1s", "--measure", "3s"}));
+  const Ended ended =
+      run(run_libraft({"--mode", "open", "--rate", "1000", "--warmup", "1s", "--measure", "3s"}));
   const auto record = read_record();
   SCOPED_TRACE(ended.out + ended.err);
   expect_books_close(record);
@@ -96,31 +96,81 @@ TEST_F(Libraft, FsyncAndUniformProfile) {
 }
 
 /// Every field of the record that a reader may rely on, as JSON pointers.
-constexpr std::array kFields{
-    "/record_version", "/measurement_version", "/system", "/driver", "/mode", "/profile",
-    "/durability", "/request_bytes", "/options/rate/value", "/options/rate/source",
-    "/options/max_inflight/source", "/window/start_utc", "/window/warmup_s", "/window/measure_s",
-    "/window/offered_per_s", "/window/achieved_per_s", "/warmup/dropped/inflight_cap",
-    "/books/scheduled", "/books/sent", "/books/dropped/inflight_cap", "/books/dropped/rig_late",
-    "/books/dropped/no_leader", "/books/dropped/not_accepted", "/books/ok", "/books/rejected",
-    "/books/unknown/timeout", "/books/unknown/connection_lost", "/books/unknown/unanswered",
-    "/counts/attempts", "/counts/redirects", "/counts/mismatches", "/counts/late_replies",
-    "/counts/at_cap_share", "/response_ns/p50", "/response_ns/p90", "/response_ns/p99",
-    "/response_ns/p99_9", "/response_ns/p99_99", "/response_ns/max", "/response_ns/mean",
-    "/response_ns/count", "/service_ns/p50", "/service_ns/count", "/lag_ns/p50", "/lag_ns/max",
-    "/held_ns/p50", "/turn_gap_ns/p50", "/response_if_lost_were_infinite_ns", "/little_ratio",
-    "/in_flight_mean", "/floor", "/rig/status", "/rig/reasons", "/load/status", "/load/reasons",
-    "/cluster/nodes", "/cluster/leader_at_start", "/cluster/leader_at_end",
-    "/cluster/term_at_start", "/cluster/term_at_end", "/cluster/leader_changes",
-    "/cluster/placement", "/cluster/events", "/verification/status", "/environment/kernel",
-    "/environment/cpu/model", "/environment/build/compiler"};
+constexpr std::array kFields{"/record_version",
+                             "/measurement_version",
+                             "/system",
+                             "/driver",
+                             "/mode",
+                             "/profile",
+                             "/durability",
+                             "/request_bytes",
+                             "/options/rate/value",
+                             "/options/rate/source",
+                             "/options/max_inflight/source",
+                             "/window/start_utc",
+                             "/window/warmup_s",
+                             "/window/measure_s",
+                             "/window/offered_per_s",
+                             "/window/achieved_per_s",
+                             "/warmup/dropped/inflight_cap",
+                             "/books/scheduled",
+                             "/books/sent",
+                             "/books/dropped/inflight_cap",
+                             "/books/dropped/rig_late",
+                             "/books/dropped/no_leader",
+                             "/books/dropped/not_accepted",
+                             "/books/ok",
+                             "/books/rejected",
+                             "/books/unknown/timeout",
+                             "/books/unknown/connection_lost",
+                             "/books/unknown/unanswered",
+                             "/counts/attempts",
+                             "/counts/redirects",
+                             "/counts/mismatches",
+                             "/counts/late_replies",
+                             "/counts/at_cap_share",
+                             "/response_ns/p50",
+                             "/response_ns/p90",
+                             "/response_ns/p99",
+                             "/response_ns/p99_9",
+                             "/response_ns/p99_99",
+                             "/response_ns/max",
+                             "/response_ns/mean",
+                             "/response_ns/count",
+                             "/service_ns/p50",
+                             "/service_ns/count",
+                             "/lag_ns/p50",
+                             "/lag_ns/max",
+                             "/held_ns/p50",
+                             "/turn_gap_ns/p50",
+                             "/response_if_lost_were_infinite_ns",
+                             "/little_ratio",
+                             "/in_flight_mean",
+                             "/floor",
+                             "/rig/status",
+                             "/rig/reasons",
+                             "/load/status",
+                             "/load/reasons",
+                             "/cluster/nodes",
+                             "/cluster/leader_at_start",
+                             "/cluster/leader_at_end",
+                             "/cluster/term_at_start",
+                             "/cluster/term_at_end",
+                             "/cluster/leader_changes",
+                             "/cluster/placement",
+                             "/cluster/events",
+                             "/verification/status",
+                             "/environment/kernel",
+                             "/environment/cpu/model",
+                             "/environment/build/compiler"};
 
 void expect_no_sentinels(const nlohmann::json& json, const std::string& path) {
   if (json.is_structured()) {
     for (const auto& [key, value] : json.items()) {
       expect_no_sentinels(value, path + "/" + key);
     }
-  } else if (json.is_number() && path != "/cluster/events" && path.find("at_s") == std::string::npos) {
+  } else if (json.is_number() && path != "/cluster/events" &&
+             path.find("at_s") == std::string::npos) {
     EXPECT_GE(json.get<double>(), 0) << path << " is absent as null, never as a negative number";
   }
 }

@@ -54,8 +54,7 @@ TEST_F(NoLeader, BeyondTheCapTheyAreDroppedForThatReason) {
 
 TEST_F(NoLeader, DropPolicyDropsAtOnce) {
   stub::StubProcess stub = start_stub({"--not-leader", "-1", "--not-leader-window", "1s:1s"});
-  const auto record =
-      run_on(to_string(stub.endpoint()), open_loop({"--no-leader", "drop"}));
+  const auto record = run_on(to_string(stub.endpoint()), open_loop({"--no-leader", "drop"}));
   EXPECT_EQ(record.books.scheduled, 1500U);
   EXPECT_GE(record.books.count(Drop::kNoLeader), 200U);
   EXPECT_GT(record.books.ok, 0U);
@@ -68,8 +67,8 @@ TEST_F(NoLeader, DropPolicyDropsAtOnce) {
 TEST_F(NoLeader, ClosedLoopWaitsToo) {
   stub::StubProcess stub =
       start_stub({"--not-leader", "-1", "--not-leader-window", "500ms:1s", "--delay", "1ms"});
-  const auto record = run_on(to_string(stub.endpoint()),
-                             {"--threads", "5", "--warmup", "0s", "--measure", "2s"});
+  const auto record =
+      run_on(to_string(stub.endpoint()), {"--threads", "5", "--warmup", "0s", "--measure", "2s"});
   EXPECT_EQ(record.books.dropped_total(), 0U);
   EXPECT_EQ(record.books.ok, counter(stub.counters(), "applied"));
 }
@@ -78,8 +77,7 @@ TEST_F(NoLeader, ClosedLoopWaitsToo) {
 TEST_F(NoLeader, ARedirectIsFollowedAndCounted) {
   stub::StubProcess leader = start_stub({"--node", "0"});
   // Leads until the first operation comes, and then says that node 0 does.
-  stub::StubProcess follower =
-      start_stub({"--node", "1", "--leader", "0", "--not-leader", "0"});
+  stub::StubProcess follower = start_stub({"--node", "1", "--leader", "0", "--not-leader", "0"});
   const std::string nodes = to_string(leader.endpoint()) + "," + to_string(follower.endpoint());
   const auto record = run_on(nodes, open_loop({"--measure", "1s"}));
   EXPECT_EQ(record.books.ok, 500U);

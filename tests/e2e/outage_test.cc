@@ -63,8 +63,8 @@ TEST_F(Outage, OfTheLeaderIsSurvived) {
 }
 
 TEST_F(Outage, OfAFollowerLosesNothing) {
-  Process tool = start(run_libraft(
-      {"--mode", "open", "--rate", "500", "--warmup", "500ms", "--measure", "3s"}));
+  Process tool = start(
+      run_libraft({"--mode", "open", "--rate", "500", "--warmup", "500ms", "--measure", "3s"}));
   const auto nodes = nodes_of(tool, 3);
   ASSERT_TRUE(tool.says("measurement", 60s)) << tool.err();
   ASSERT_EQ(::kill(nodes.back().pid, SIGKILL), 0);

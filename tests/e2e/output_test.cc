@@ -78,8 +78,8 @@ TEST_F(Output, OfARunOnLibraft) {
 }
 
 TEST_F(Output, JsonOfARunIsTheRecordAndNothingElse) {
-  const Ended ended = run({"run", "sim", "--warmup", "0s", "--measure", "1200ms", "--out", out(),
-                           "--json"});
+  const Ended ended =
+      run({"run", "sim", "--warmup", "0s", "--measure", "1200ms", "--out", out(), "--json"});
   auto printed = nlohmann::json::parse(ended.out, nullptr, false);
   ASSERT_FALSE(printed.is_discarded()) << ended.out;
   EXPECT_EQ(printed["folder"], out().string());
@@ -120,9 +120,9 @@ TEST_F(Output, SystemsAsJson) {
   EXPECT_EQ(ended.status, 0) << ended.err;
   const auto systems = nlohmann::json::parse(ended.out, nullptr, false);
   ASSERT_TRUE(systems.is_array()) << ended.out;
-  const auto libraft =
-      std::find_if(systems.begin(), systems.end(),
-                   [](const auto& system) { return system.at("name") == "libraft"; });
+  const auto libraft = std::find_if(systems.begin(), systems.end(), [](const auto& system) {
+    return system.at("name") == "libraft";
+  });
   ASSERT_NE(libraft, systems.end());
   for (const char* field : {"version", "licence", "protocol", "durability", "profiles", "built"}) {
     EXPECT_TRUE(libraft->contains(field)) << field;

@@ -153,8 +153,8 @@ bool is_alive(pid_t pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = stat.rfind(')');
   // Where nobody reaps orphans they stay as zombies.
-  return name_end != std::string::npos && name_end + 2 < stat.size() &&
-         stat[name_end + 2] != 'Z' && stat[name_end + 2] != 'X';
+  return name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] != 'Z' &&
+         stat[name_end + 2] != 'X';
 }
 
 std::string command_line(pid_t pid) {

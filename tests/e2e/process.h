@@ -25,8 +25,8 @@ struct Ended {
 class Process {
  public:
   struct Start {
-    std::vector<std::string> command;  ///< The program's path first.
-    std::string name;                  ///< argv[0], if not the path.
+    std::vector<std::string> command;                ///< The program's path first.
+    std::string name;                                ///< argv[0], if not the path.
     std::map<std::string, std::string> environment;  ///< Beside ours without RAFTPERF_*.
     std::filesystem::path directory;                 ///< It runs there.
     std::filesystem::path out;                       ///< Standard output goes there.

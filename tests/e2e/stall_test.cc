@@ -23,8 +23,8 @@ class Stall : public LibraftTest {
  protected:
   /// A run of three seconds whose leader is stopped for `length` in the first second.
   record::RunRecord run_with_stalled_leader(const Words& options, Duration length) {
-    Process tool = start(run_libraft(
-        options + Words{"--warmup", "500ms", "--measure", "3s", "--timeout", "4s"}));
+    Process tool = start(
+        run_libraft(options + Words{"--warmup", "500ms", "--measure", "3s", "--timeout", "4s"}));
     const auto nodes = nodes_of(tool, 3);
     EXPECT_TRUE(tool.says("measurement", 60s)) << tool.err();
     stall(nodes.front().pid, length);  // --leader node0 is the default
@@ -38,8 +38,7 @@ class Stall : public LibraftTest {
 };
 
 TEST_F(Stall, OfTheLeaderInOpenLoopKeepsTheSchedule) {
-  const auto record =
-      run_with_stalled_leader({"--mode", "open", "--rate", "1000"}, Duration{520});
+  const auto record = run_with_stalled_leader({"--mode", "open", "--rate", "1000"}, Duration{520});
   EXPECT_EQ(record.books.scheduled, 3000U);
   EXPECT_GE(record.response.max.value_or(0), 500 * kMillisecond);
   for (const TimelineRow& row : measured(read_timeline(out() / "timeline.csv"))) {
@@ -91,8 +90,7 @@ TEST_P(ClientStall, BooksEveryScheduledOperationOnce) {
 INSTANTIATE_TEST_SUITE_P(Workers, ClientStall, ::testing::Values("1", "2"));
 
 TEST_F(Stall, OfTheClientInClosedLoopKeepsTheBooks) {
-  Process tool =
-      start(run_libraft({"--threads", "8", "--warmup", "500ms", "--measure", "2s"}));
+  Process tool = start(run_libraft({"--threads", "8", "--warmup", "500ms", "--measure", "2s"}));
   ASSERT_TRUE(tool.says("measurement", 60s)) << tool.err();
   stall(tool.pid(), Duration{700});
   EXPECT_GE(tool.wait(kLong).status, 0);

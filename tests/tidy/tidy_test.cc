@@ -65,7 +65,7 @@ void report(const SourceFile& file, std::size_t line, const std::string& what) {
 
 struct Ban {
   std::string_view text;
-  std::string_view where;   ///< Prefix of the names it is banned in.
+  std::string_view where;  ///< Prefix of the names it is banned in.
   std::string_view instead;
   bool in_tests;
 };
@@ -117,8 +117,9 @@ TEST(Tidy, NoBannedWords) {
 TEST(Tidy, FilesFitOneReading) {
   for (const SourceFile& file : files()) {
     if (file.is_cpp() && file.lines.size() > kFileLinesMax) {
-      report(file, kFileLinesMax, std::to_string(file.lines.size()) + " lines; a file has at most " +
-                                      std::to_string(kFileLinesMax));
+      report(file, kFileLinesMax,
+             std::to_string(file.lines.size()) + " lines; a file has at most " +
+                 std::to_string(kFileLinesMax));
     }
   }
 }
@@ -146,8 +147,9 @@ void check_functions(const SourceFile& file, std::size_t indent) {
     }
     if (line == margin + "}") {
       if (i - begin > kFunctionLinesMax && !declares_type(file.lines[begin])) {
-        report(file, begin, "a function of " + std::to_string(i - begin) + " lines; at most " +
-                                std::to_string(kFunctionLinesMax));
+        report(file, begin,
+               "a function of " + std::to_string(i - begin) + " lines; at most " +
+                   std::to_string(kFunctionLinesMax));
       }
     } else if (ends_statement(file.lines[i - 1])) {
       begin = i;
@@ -166,8 +168,8 @@ TEST(Tidy, FunctionsFitAScreen) {
 
 TEST(Tidy, EverySourceNamesItsLicence) {
   for (const SourceFile& file : files()) {
-    if (file.is_cpp() && (file.lines.empty() ||
-                          file.lines[0] != "// SPDX-License-Identifier: Apache-2.0")) {
+    if (file.is_cpp() &&
+        (file.lines.empty() || file.lines[0] != "// SPDX-License-Identifier: Apache-2.0")) {
       report(file, 0, "the first line is // SPDX-License-Identifier: Apache-2.0");
     }
   }
