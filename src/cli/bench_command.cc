@@ -59,20 +59,20 @@ class Bench {
     // CLI11 takes the words from the back.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     if (const auto resolved = options.resolve(""); !resolved) {
-      fmt::print(stderr, "raftperf: {}\n", resolved.error());
+      say(stderr, "raftperf: {}\n", resolved.error());
       return kUsage;
     }
     const auto session = plan_session(options, system, place_);
     if (!session) {
-      fmt::print(stderr, "raftperf: {}\n", session.error());
+      say(stderr, "raftperf: {}\n", session.error());
       return kUsage;
     }
-    fmt::print("\n{}: {}\n", system, fmt::join(words, " "));
+    say(stdout, "\n{}: {}\n", system, fmt::join(words, " "));
     std::fflush(stdout);
     const auto result = run::run_session(*session, signals_, progress_.callbacks());
     progress_.close();
     if (result.error) {
-      fmt::print(stderr, "raftperf: {}\n", result.error->message);
+      say(stderr, "raftperf: {}\n", result.error->message);
       return signals_.stopping() ? kInterrupted : kNoCluster;
     }
     steps_.push_back({.record = result.record, .folder = result.folder});
@@ -90,9 +90,9 @@ void print(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     records.push_back(step.record);
   }
-  fmt::print("\n{}\n", report::run_table(records));
+  say(stdout, "\n{}\n", report::run_table(records));
   for (const Step& step : steps) {
-    fmt::print("{}\n", step.folder.string());
+    say(stdout, "{}\n", step.folder.string());
   }
 }
 

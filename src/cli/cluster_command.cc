@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cli/exit_status.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cluster/cluster_probe.h"
 #include "cluster/system_catalogue.h"
 
@@ -20,7 +21,7 @@ constexpr std::chrono::milliseconds kAskTimeout = 1s;
 constexpr std::chrono::milliseconds kTransferTimeout = 5s;
 
 int failed(const std::string& message, int status) {
-  fmt::print(stderr, "raftperf: {}\n", message);
+  say(stderr, "raftperf: {}\n", message);
   return status;
 }
 
@@ -132,15 +133,15 @@ int ClusterCommand::status(const cluster::SystemDescriptor& system,
       continue;
     }
     const bool answers = view.contact == cluster::NodeView::Contact::kAnswers && view.last;
-    fmt::print("node{}  pid {:<8} {:<22} {}\n", node, running.pid(node), to_string(clients[index]),
-               answers ? fmt::format("{}, term {}, applied {}", to_string(view.last->role),
-                                     view.last->term, view.last->applied_index)
-                       : "no answer: " + probe->problem(node));
+    say(stdout, "node{}  pid {:<8} {:<22} {}\n", node, running.pid(node), to_string(clients[index]),
+        answers ? fmt::format("{}, term {}, applied {}", to_string(view.last->role),
+                              view.last->term, view.last->applied_index)
+                : "no answer: " + probe->problem(node));
   }
   if (json_) {
-    fmt::print("{}\n", json.dump(2));
+    say(stdout, "{}\n", json.dump(2));
   } else {
-    fmt::print("measure it with: raftperf run {} --nodes {}\n", system.name, endpoints);
+    say(stdout, "measure it with: raftperf run {} --nodes {}\n", system.name, endpoints);
   }
   return leader.leader >= 0 ? kDone : kNoCluster;
 }
@@ -148,10 +149,10 @@ int ClusterCommand::status(const cluster::SystemDescriptor& system,
 int ClusterCommand::down(cluster::LocalCluster& running) {
   const cluster::DownReport report = running.down();
   for (const auto& node : report.nodes) {
-    fmt::print("node{}  pid {:<8} {}\n", node.node, node.pid, node.outcome);
+    say(stdout, "node{}  pid {:<8} {}\n", node.node, node.pid, node.outcome);
   }
   for (const std::string& problem : report.problems) {
-    fmt::print(stderr, "raftperf: {}\n", problem);
+    say(stderr, "raftperf: {}\n", problem);
   }
   return report.problems.empty() ? kDone : kNoCluster;
 }
@@ -172,7 +173,7 @@ int ClusterCommand::transfer(const cluster::SystemDescriptor& system,
   if (!moved) {
     return failed(moved.error(), kNoCluster);
   }
-  fmt::print("node{} leads\n", *node);
+  say(stdout, "node{} leads\n", *node);
   return kDone;
 }
 

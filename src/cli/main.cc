@@ -10,6 +10,7 @@
 #include "cli/bench_command.h"
 #include "cli/cluster_command.h"
 #include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cli/place.h"
 #include "cli/run_command.h"
 #include "cli/selftest_command.h"
@@ -83,9 +84,19 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
   if (code == CLI::ExitCodes::ArgumentMismatch) {
     message = missing_value(message);
   }
-  fmt::print(stderr, "raftperf: {} (see: raftperf {}--help)\n", one_line(message),
-             &command == &app ? "" : command.get_name() + " ");
+  say(stderr, "raftperf: {} (see: raftperf {}--help)\n", one_line(message),
+      &command == &app ? "" : command.get_name() + " ");
   return kUsage;
+}
+
+/// A result that could not be written is no success.
+int with_output(int status) {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || status != kDone) {
+    return status;
+  }
+  say(stderr, "raftperf: standard output could not be written: is its disk full?\n");
+  return kInvalid;
 }
 
 int main(int argc, char** argv) {
@@ -110,19 +121,11 @@ int main(int argc, char** argv) {
     return explain(app, error);
   }
   const Place place = Place::find();
-  if (run.chosen()) {
-    return run.execute(place);
-  }
-  if (systems.chosen()) {
-    return systems.execute(place);
-  }
-  if (bench.chosen()) {
-    return bench.execute(place);
-  }
-  if (selftest.chosen()) {
-    return selftest.execute(place);
-  }
-  return cluster.execute(place);
+  return with_output(run.chosen()        ? run.execute(place)
+                     : systems.chosen()  ? systems.execute(place)
+                     : bench.chosen()    ? bench.execute(place)
+                     : selftest.chosen() ? selftest.execute(place)
+                                         : cluster.execute(place));
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ void ProgressLine::show(const run::Progress& progress) {
       fmt::format("{:5.0f} s {:<11} at qps={:.0f} latency={} in flight {}", seconds,
                   to_string(progress.phase), progress.qps, latency, progress.in_flight);
   if (live_) {
-    fmt::print(stream_, "\r\x1b[K{}", text);
+    say(stream_, "\r\x1b[K{}", text);
     open_line_ = true;
   } else {
-    fmt::print(stream_, "{}\n", text);
+    say(stream_, "{}\n", text);
   }
   std::fflush(stream_);
 }
@@ -29,7 +29,7 @@ void ProgressLine::show(const run::Progress& progress) {
 void ProgressLine::notice(const std::string& text) {
   const std::lock_guard lock(mutex_);
   close_line();
-  fmt::print(stderr, "raftperf: {}\n", text);
+  say(stderr, "raftperf: {}\n", text);
 }
 
 void ProgressLine::close() {
@@ -39,7 +39,7 @@ void ProgressLine::close() {
 
 void ProgressLine::close_line() {
   if (open_line_) {
-    fmt::print(stream_, "\r\x1b[K");
+    say(stream_, "\r\x1b[K");
     std::fflush(stream_);
     open_line_ = false;
   }

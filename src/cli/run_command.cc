@@ -30,14 +30,14 @@ bool print_result(const run::SessionResult& result, Output output) {
   if (output == Output::kJson) {
     record::Json json = record::to_json(result.record);
     json["folder"] = result.folder.string();
-    fmt::print(stdout, "{}\n", json.dump(2));
+    say(stdout, "{}\n", json.dump(2));
   } else {
-    fmt::print(stdout, "\n{}{:<11}{}\n", report::run_summary(result.record), "record",
-               result.folder.string());
+    say(stdout, "\n{}{:<11}{}\n", report::run_summary(result.record), "record",
+        result.folder.string());
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "raftperf: standard output: {}; the record is in {}\n", std::strerror(errno),
-               result.folder.string());
+    say(stderr, "raftperf: standard output: {}; the record is in {}\n", std::strerror(errno),
+        result.folder.string());
     return false;
   }
   return true;
@@ -57,12 +57,12 @@ RunCommand::RunCommand(CLI::App& root) : options_(run_options()) {
 
 int RunCommand::execute(const Place& place) {
   if (const auto resolved = options_.resolve(config_file_); !resolved) {
-    fmt::print(stderr, "raftperf: {}\n", resolved.error());
+    say(stderr, "raftperf: {}\n", resolved.error());
     return kUsage;
   }
   const auto session = plan_session(options_, system_, place);
   if (!session) {
-    fmt::print(stderr, "raftperf: {}\n", session.error());
+    say(stderr, "raftperf: {}\n", session.error());
     return kUsage;
   }
   run::Signals signals;
@@ -72,7 +72,7 @@ int RunCommand::execute(const Place& place) {
   const run::SessionResult result = run::run_session(*session, signals, progress.callbacks());
   progress.close();
   if (result.error) {
-    fmt::print(stderr, "raftperf: {}\n", result.error->message);
+    say(stderr, "raftperf: {}\n", result.error->message);
     if (signals.stopping()) {
       return kInterrupted;
     }

@@ -27,8 +27,8 @@ std::string_view word(Check::Outcome outcome) {
 
 void print(const std::vector<Check>& checks) {
   for (const Check& check : checks) {
-    fmt::print("{:<7}{}\n", word(check.outcome), check.name);
-    fmt::print("{:<7}  {}; expected {}\n", "", check.measured, check.expected);
+    say(stdout, "{:<7}{}\n", word(check.outcome), check.name);
+    say(stdout, "{:<7}  {}; expected {}\n", "", check.measured, check.expected);
   }
   std::fflush(stdout);
 }
@@ -47,12 +47,12 @@ int SelftestCommand::execute(const Place& place) const {
 int run_selftest(const Place& place, Output output) {
   const bool text = output == Output::kText;
   if (text) {
-    fmt::print("simulated time, against closed-form answers\n");
+    say(stdout, "simulated time, against closed-form answers\n");
   }
   std::vector<Check> checks = run::check_against_theory();
   if (text) {
     print(checks);
-    fmt::print("\nreal time, against the stub in another process\n");
+    say(stdout, "\nreal time, against the stub in another process\n");
     std::fflush(stdout);
   }
   const auto real = run::check_against_stub(place.build / "raftperf-stub");
@@ -72,10 +72,10 @@ int run_selftest(const Place& place, Output output) {
                     {"outcome", std::string(word(check.outcome))}});
   }
   if (!text) {
-    fmt::print("{}\n", json.dump(2));
+    say(stdout, "{}\n", json.dump(2));
   } else {
-    fmt::print("\nselftest: {} of {} checks failed, {} notes on this machine\n", failed,
-               checks.size() - noted, noted);
+    say(stdout, "\nselftest: {} of {} checks failed, {} notes on this machine\n", failed,
+        checks.size() - noted, noted);
   }
   return failed == 0 ? kDone : kInvalid;
 }

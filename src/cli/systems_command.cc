@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cluster/system_catalogue.h"
 #include "drivers/registry.h"
 
@@ -40,12 +41,12 @@ SystemsCommand::SystemsCommand(CLI::App& root) {
 int SystemsCommand::execute(const Place& place) const {
   const auto catalogue = cluster::SystemCatalogue::scan(place.root);
   if (!catalogue) {
-    fmt::print(stderr, "raftperf: {}\n", catalogue.error());
+    say(stderr, "raftperf: {}\n", catalogue.error());
     return kUsage;
   }
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   if (!json_) {
-    fmt::print("{:<12}{:<10}{:<10}{}\n", "system", "protocol", "state", "what it is");
+    say(stdout, "{:<12}{:<10}{:<10}{}\n", "system", "protocol", "state", "what it is");
   }
   for (const auto& system : catalogue->systems) {
     const auto available = cluster::find_executable(system, place.build);
@@ -53,20 +54,21 @@ int SystemsCommand::execute(const Place& place) const {
       json.push_back(to_json(system, available));
       continue;
     }
-    fmt::print("{:<12}{:<10}{:<10}{} {}\n", system.name, system.protocol,
-               available.built ? "built" : "missing", system.title, system.version);
+    say(stdout, "{:<12}{:<10}{:<10}{} {}\n", system.name, system.protocol,
+        available.built ? "built" : "missing", system.title, system.version);
     if (!available.built) {
-      fmt::print("{:<32}{}\n", "", available.remedy);
+      say(stdout, "{:<32}{}\n", "", available.remedy);
     }
   }
   if (json_) {
-    fmt::print("{}\n", json.dump(2));
+    say(stdout, "{}\n", json.dump(2));
   } else {
-    fmt::print("{:<12}{:<10}{:<10}{}\n", "sim", "-", "built", "a simulated server in this process");
-    fmt::print("\ndrivers: {}\n", fmt::join(drivers::known_protocols(place.build), ", "));
+    say(stdout, "{:<12}{:<10}{:<10}{}\n", "sim", "-", "built",
+        "a simulated server in this process");
+    say(stdout, "\ndrivers: {}\n", fmt::join(drivers::known_protocols(place.build), ", "));
   }
   for (const Error& broken : catalogue->broken) {
-    fmt::print(stderr, "raftperf: {}\n", broken.message);
+    say(stderr, "raftperf: {}\n", broken.message);
   }
   return catalogue->broken.empty() ? kDone : kInvalid;
 }

@@ -98,8 +98,9 @@ std::string heading(const RunRecord& record) {
   } else {
     parts = {"closed loop", fmt::format("{} outstanding", option(record, "threads"))};
   }
-  parts.push_back(fmt::format("{} s measured after {} s", number_text(record.window.measure_s),
-                              number_text(record.window.warmup_s)));
+  parts.push_back(fmt::format("{} s measured after {} s{}", number_text(record.window.measure_s),
+                              number_text(record.window.warmup_s),
+                              record.window.interrupted ? ", interrupted" : ""));
   return line(record.system, parts);
 }
 

@@ -44,7 +44,7 @@ Process ToolTest::start(const Words& arguments, const Extras& extras) {
   start.environment["TMPDIR"] = scratch();
   start.directory = here();
   start.out = extras.out.empty() ? directory_ / ("stdout" + number) : extras.out;
-  start.err = directory_ / ("stderr" + number);
+  start.err = extras.err.empty() ? directory_ / ("stderr" + number) : extras.err;
   return Process(start);
 }
 
@@ -88,7 +88,9 @@ std::vector<NodeNotice> ToolTest::nodes_of(const Process& tool, std::size_t coun
 }
 
 std::vector<pid_t> ToolTest::servers() const {
-  std::vector<pid_t> all = processes_with("127.0.0.1:" + port());
+  // Every node is told where all of them listen for each other; node 0's is unique.
+  std::vector<pid_t> all =
+      processes_with("127.0.0.1:" + std::to_string(ports_.base() + PortBlock::kPeersOffset));
   // The tool itself may have the port among its arguments.
   std::erase_if(all, [](pid_t pid) {
     const std::string words = command_line(pid);

@@ -36,6 +36,7 @@ struct NodeNotice {
 struct Extras {
   std::map<std::string, std::string> environment = {};
   std::filesystem::path out = {};  ///< Standard output; a file of ours if empty.
+  std::filesystem::path err = {};  ///< Standard error likewise.
   int open_files_max = 0;          ///< 0: the caller's.
 };
 

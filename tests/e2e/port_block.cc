@@ -14,7 +14,6 @@ constexpr int kFirst = 20000;
 constexpr int kSize = 200;
 constexpr int kBlocks = 60;
 constexpr int kNodesMax = 10;
-constexpr int kPeersOffset = 100;  // systems/libraft: raft = client + 100
 constexpr int kTries = 1000;
 
 bool is_free(int port) {
@@ -30,7 +29,7 @@ PortBlock::PortBlock() {
     auto owner = net::listen_on("127.0.0.1", static_cast<std::uint16_t>(base + kSize - 1));
     bool all_free = owner.ok();
     for (int node = 0; node < kNodesMax && all_free; ++node) {
-      all_free = is_free(base + node) && is_free(base + kPeersOffset + node);
+      all_free = is_free(base + node) && is_free(base + PortBlock::kPeersOffset + node);
     }
     if (all_free) {
       base_ = static_cast<std::uint16_t>(base);

@@ -12,6 +12,8 @@ namespace raftperf::e2e {
 /// has the block.
 class PortBlock {
  public:
+  static constexpr int kPeersOffset = 100;  ///< systems/libraft: raft = client + 100.
+
   PortBlock();
   [[nodiscard]] std::uint16_t base() const noexcept { return base_; }
 

@@ -53,6 +53,11 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return result;
 }
 
+/// Nothing of a device: /dev/full never ends.
+std::string read_regular_file(const std::filesystem::path& path) {
+  return std::filesystem::is_regular_file(path) ? read_file(path) : std::string();
+}
+
 bool ends_within(int pidfd, std::chrono::milliseconds limit) {
   pollfd waiting{.fd = pidfd, .events = POLLIN, .revents = 0};
   return ::poll(&waiting, 1, static_cast<int>(limit.count())) == 1;
@@ -120,11 +125,9 @@ Ended Process::wait(std::chrono::seconds limit) {
   return {.status = status_, .out = out(), .err = err()};
 }
 
-std::string Process::out() const {
-  return std::filesystem::is_regular_file(out_) ? read_file(out_) : std::string();
-}
+std::string Process::out() const { return read_regular_file(out_); }
 
-std::string Process::err() const { return read_file(err_); }
+std::string Process::err() const { return read_regular_file(err_); }
 
 bool Process::says(const std::string& text, std::chrono::seconds limit) const {
   bool said = false;
