@@ -14,6 +14,21 @@ LatencyRecord latency(std::int64_t base) {
           .thin = {"p99_9", "p99_99"}};
 }
 
+ClusterRecord full_cluster() {
+  return {
+      .nodes = {"127.0.0.1:9100", "127.0.0.1:9101"},
+      .leader_at_start = 2,
+      .leader_at_end = 1,
+      .term_at_start = 41,
+      .term_at_end = 42,
+      .leader_changes = 43,
+      .placement = "somewhere",
+      .server_cpu_share = {0.5, std::nullopt},
+      .events = {
+          {.at_s = -1.5, .node = 1, .code = "node_exited", .detail = "signal 9", .planned = true},
+          {.at_s = 2.5, .node = std::nullopt, .code = "x", .detail = "", .planned = false}}};
+}
+
 /// Every field differs from its default and from its neighbours.
 RunRecord full() {
   RunRecord record;
@@ -72,18 +87,7 @@ RunRecord full() {
                    .protocol_errors = 40};
   record.rig = {"SUSPECT", {{"steal", 1.1, 1.0, "%", "another host"}, {"drift", 2, 3, "us", "x"}}};
   record.load = {"OVERLOADED", {{"dropped", 4, 5, "%", "lower it"}}};
-  record.cluster = {
-      .nodes = {"127.0.0.1:9100", "127.0.0.1:9101"},
-      .leader_at_start = 2,
-      .leader_at_end = 1,
-      .term_at_start = 41,
-      .term_at_end = 42,
-      .leader_changes = 43,
-      .placement = "somewhere",
-      .server_cpu_share = {0.5, std::nullopt},
-      .events = {
-          {.at_s = -1.5, .node = 1, .code = "node_exited", .detail = "signal 9", .planned = true},
-          {.at_s = 2.5, .node = std::nullopt, .code = "x", .detail = "", .planned = false}}};
+  record.cluster = full_cluster();
   record.verification = {.status = "failed",
                          .detail = "one is missing",
                          .applied = 44,

@@ -249,10 +249,12 @@ class BadOutput : public ToolTest {};
 TEST_F(BadOutput, ARunThatComesToNothingLeavesNoFolders) {
   const fs::path deep = here() / "a" / "b" / "c";
   std::ofstream(here() / "old.txt") << "kept";
+  // Somebody else has the port: seen only when the results folder is made.
+  stub::StubProcess foreign = start_stub({"--listen", "127.0.0.1:" + port()});
   for (const char* hdr : {"new.txt", "old.txt"}) {
-    const Ended ended = run({"run", "libraft", "--nodes", "no-such-host.invalid:9100", "--leader",
-                             "any", "--out", deep, "--hdr-out", hdr});
-    EXPECT_EQ(ended.status, 3) << ended.err;
+    const Ended ended =
+        run({"run", "libraft", "--port-base", port(), "--out", deep, "--hdr-out", hdr});
+    EXPECT_GT(ended.status, 0) << ended.err;
     EXPECT_FALSE(fs::exists(here() / "a"));
   }
   EXPECT_FALSE(fs::exists(here() / "new.txt"));
@@ -339,12 +341,11 @@ TEST_F(BadOutput, EitherAddressFamilyAndLocalhost) {
 }
 
 TEST_F(BadOutput, AClusterThatIsNotThereIsStatusThree) {
-  for (const std::string& nodes : Words{"127.0.0.1:" + port(), "no-such-host.invalid:9100"}) {
-    Process tool = start(run_against(nodes, {"--warmup", "0s", "--measure", "1s"}));
-    const Ended ended = tool.wait(kLong);
-    EXPECT_EQ(ended.status, 3) << ended.err;
-    EXPECT_FALSE(fs::exists(out()));
-  }
+  const std::string nobody = "127.0.0.1:" + port();
+  const Ended ended = run(run_against(nobody, {"--warmup", "0s", "--measure", "1s"}));
+  EXPECT_EQ(ended.status, 3) << ended.err;
+  EXPECT_NE(ended.err.find(nobody), std::string::npos) << ended.err;
+  EXPECT_FALSE(fs::exists(out()));
 }
 
 TEST_F(BadOutput, WaitingForALeaderCanBeInterrupted) {

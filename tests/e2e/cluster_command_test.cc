@@ -74,7 +74,7 @@ TEST_F(ClusterCommand, OutlivesTheToolUntilDown) {
   run(run_against(endpoints(), {"--threads", "4", "--warmup", "0s", "--measure", "1s"}));
   const auto record = read_record();
   EXPECT_EQ(record.verification.status, "passed") << record.verification.detail;
-  EXPECT_EQ(record.cluster.placement, "given by --nodes");
+  EXPECT_EQ(record.cluster.placement, "sharing this machine with the client");
   EXPECT_EQ(servers().size(), 3U) << "a run stops only what it started";
   EXPECT_EQ(cluster({"down", "libraft"}).status, 0);
   expect_no_servers(2s);
