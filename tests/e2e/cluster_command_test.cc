@@ -155,13 +155,14 @@ TEST_F(ClusterCommand, DecoysSurviveEverything) {
                              .out = here() / "decoy-out",
                              .err = here() / "decoy-err"};
   Process by_name(decoy);
-  Process::Start in_shell = decoy;
-  in_shell.command = {"/bin/sh", "-c", "sleep 600; :", name, "--node", "0", "--listen", port()};
-  in_shell.name.clear();
-  Process by_arguments(in_shell);
+  Process::Start following = decoy;
+  following.command = {"/usr/bin/tail", "-f", "/dev/null", name};
+  following.name.clear();
+  Process by_arguments(following);
   ASSERT_EQ(up().status, 0);
   EXPECT_EQ(cluster({"down", "libraft"}).status, 0);
   run(run_libraft({"--warmup", "0s", "--measure", "500ms"}));
+  fs::remove_all(out());
   Process killed = start(run_libraft({"--warmup", "0s", "--measure", "60s"}));
   nodes_of(killed, 3);
   killed.send_signal(SIGKILL);
@@ -169,7 +170,6 @@ TEST_F(ClusterCommand, DecoysSurviveEverything) {
   expect_no_servers(6s);
   EXPECT_TRUE(by_name.running());
   EXPECT_TRUE(by_arguments.running());
-  by_arguments.send_signal_to_group(SIGTERM);
 }
 
 TEST_F(ClusterCommand, InterruptedUpLeavesNothing) {
